@@ -587,14 +587,41 @@ def test_a_stale_read_is_recorded_with_the_state_that_it_showed():
     assert [expect["body"]["status"] for expect in expected] == ["authorized", "revoked"]
 
 
-def test_requests_that_waited_in_a_queue_cannot_be_recorded():
+def test_a_queue_is_left_out_of_a_recording_because_its_clock_is_frozen():
     machine = Machine()
     api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
     api.add_fault(admission_queue={"limit": 1})
     api.dns()
+    refusal = api.add_fault(abort={"code": "service_unavailable"}, times=1)
+    api.deployments()
+    api.dns()
+    api.remove_fault("fault-1")
+    api.remove_fault(refusal)
 
-    with pytest.raises(NotRecordable, match="the clock of a recorded story is frozen"):
-        recorded(api)
+    story = recorded(api)["story"]
+
+    assert story[0]["note"].startswith("Left out: admission_queue acts only while the clock runs")
+    calls = [(step["call"], step["expect"]["status"]) for step in story if "call" in step]
+    assert calls == [
+        ("get_dns_authorization", 200),
+        ("list_deployments", 503),
+        ("get_dns_authorization", 200),
+    ]
+    # The queue's fault is not removed in the story, because the story does not have it.
+    assert [step["remove_fault"] for step in story if "remove_fault" in step] == ["${fault_1}"]
+
+
+def test_a_queue_that_was_armed_before_a_recording_is_left_out():
+    machine = Machine()
+    api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
+    api.add_fault(admission_queue={"limit": 1})
+    api.dns()
+    api.dns()
+
+    document = recorded(api, first="2")
+
+    assert "faults" not in document
+    assert document["story"][-1]["expect"]["status"] == 200
 
 
 def test_the_pauses_of_a_fault_are_recorded_as_they_remain():

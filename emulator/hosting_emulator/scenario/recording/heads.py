@@ -11,12 +11,11 @@ import msgspec
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.kinds import commit_phase_of
+from hosting_emulator.faults.kinds import commit_phase_of, needs_running_clock
 from hosting_emulator.faults.views import written_document
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario, scenario_of
-from hosting_emulator.scenario.recording.refusals import refuse_running_clock
 from hosting_emulator.scenario.source import Source
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.fault_records import Fault, is_spent
@@ -47,8 +46,8 @@ class FileHead:
     """The head of a recorded file.
 
     `rule_ids` maps the ids of faults and outcomes in the recorded world to their ids in the world
-    that the file describes. An id maps to an empty string if the file omits the fault or outcome
-    because it is used up.
+    that the file describes. An id maps to an empty string if the file omits the fault or outcome,
+    which is used up or needs a running clock.
     """
 
     document: Document
@@ -83,7 +82,8 @@ def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
         rules = []
         for fault in faults_in_order(world, category.table):
             rule_ids[fault.id] = ""
-            if not is_spent(fault, at_ms):
+            # The clock of a recorded story is frozen.
+            if not is_spent(fault, at_ms) and not needs_running_clock(fault.kind):
                 rules.append(_remaining_rule(world, fault, category))
                 rule_ids[fault.id] = f"{category.noun}-{len(rules)}"
         if rules:
@@ -146,7 +146,6 @@ def _named_assumptions(world: World) -> dict[str, Any]:
 
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
     """Return the document of a fault or an outcome, with the remaining counts."""
-    refuse_running_clock([fault.kind])
     document = written_document(world, fault)
     if category is OUTCOME or commit_phase_of(fault) is not None:
         document["phase"] = fault.rule.commit_phase

@@ -58,6 +58,10 @@ class References:
         """Add a value that the response to a step contains."""
         self._values[value] = producer
 
+    def omit(self, id_: str) -> None:
+        """Note that the file omits the fault with an id."""
+        self._values[id_] = ""
+
     def alias(self, id_: str) -> str | None:
         """Return the alias of a record by its id.
 

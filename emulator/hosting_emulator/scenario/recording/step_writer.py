@@ -20,10 +20,11 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.request_views import header_text, sent_header
 from hosting_emulator.engine.sign_ins import home_of
+from hosting_emulator.faults.kinds import needs_running_clock
 from hosting_emulator.scenario.recording.connections import RecordedConnections
 from hosting_emulator.scenario.recording.heads import Document, FileHead
 from hosting_emulator.scenario.recording.references import Producer, References, key_value
-from hosting_emulator.scenario.recording.refusals import NotRecordable, refuse_running_clock
+from hosting_emulator.scenario.recording.refusals import NotRecordable
 from hosting_emulator.scenario.recording.responses import any_response, expected_response
 from hosting_emulator.scenario.recording.sessions import SessionEvent
 from hosting_emulator.scenario.step_keys import ACTIONS
@@ -102,13 +103,18 @@ class StepWriter:
         manual_change = dict(commit.manual_change or ())
         if not set(manual_change) & set(ACTIONS):
             raise NotRecordable(f"{event.title}: a story cannot express this change")
-        refuse_running_clock(manual_change.get("fault") or ())
+        waiting_kinds = [
+            kind for kind in manual_change.get("fault") or () if needs_running_clock(kind)
+        ]
+        if waiting_kinds:
+            self._leave_out_fault(waiting_kinds[0], commit)
+            return
         step: Document = manual_change
         # The names in an `add` intervention are new, so they must not be replaced by variables.
         if "add" not in (manual_change.get("intervene") or ()):
             step = each_text(manual_change, self._references.text)
         if "" in step.values():
-            return  # the change removes a fault that the file omits because it is used up
+            return  # the change removes a fault that the file omits
         for noun, table in _RULE_TABLES.items():
             if noun in step:
                 for id_ in commit.writes[table.name]:
@@ -116,6 +122,14 @@ class StepWriter:
         if "api_key" in step:
             self._references.add_api_keys(commit.writes[API_KEYS.name], step)
         self.steps.append(RecordedStep(step, event))
+
+    def _leave_out_fault(self, kind: str, commit: Commit) -> None:
+        """Write a note in place of a fault that lets requests wait for the time of a running clock."""
+        for id_ in commit.writes[FAULTS.name]:
+            self._references.omit(id_)
+        self.add_note(
+            f"Left out: {kind} acts only while the clock runs, and the clock of this story is frozen."
+        )
 
     # --- requests -------------------------------------------------------------------------------
 
