@@ -67,7 +67,7 @@ def _read_patience(text: str) -> float:
     "--report",
     choices=("failed", "always", "never"),
     help=(
-        "When to report the run on stderr. The report contains requests with responses and "
+        "When to print a report of the run to stderr. The report contains requests with responses and "
         "reasons, pending operations, faults and the clock."
     ),
 )

@@ -48,11 +48,11 @@ def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
     if len(set(effects.hosts)) < len(effects.hosts):
         return "name each of the hosts only once"
     if effects.hosts and kind != APPLY_DOMAINS:
-        return f"operations of {kind} apply no hosts, so a client cannot see hosts"
+        return f"{kind} operations do not apply hosts, so a client cannot see hosts"
     if effects.source and kind != INITIALIZE:
-        return f"operations of {kind} initialize no source"
+        return f"{kind} operations do not initialize a source"
     if effects.deployment and kind != INITIALIZE:
-        return f"operations of {kind} create no deployment"
+        return f"{kind} operations do not create a deployment"
     return None
 
 
