@@ -56,7 +56,7 @@ def test_an_outcome_that_leaves_hosts_passes_over_operations_without_hosts(
     assert ended(api, api.initialize(1).json["id"])["state"] == "succeeded"
     assert outcome.seen == 0
     assert outcome.unused is not None
-    assert "apply no hosts" in outcome.unused
+    assert "do not apply hosts" in outcome.unused
     assert ended(api, api.apply_domains().json["id"])["state"] == "failed"
 
 
@@ -216,7 +216,10 @@ def test_an_outcome_and_why_say_where_a_client_sees_what_is_left(
         ({"fail": {"leaves": {"dns": "authorized"}}}, ["dns", "pending"]),
         ({"fail": {"leaves": {"source": "initialized"}}, "call": DOMAINS}, [DOMAINS, "source"]),
         ({"cancel": {"leaves": {"hosts": ["mail"]}}, "call": SOURCE}, [SOURCE, "hosts"]),
-        ({"fail": {"leaves": {"hosts": ["mail"], "source": "initialized"}}}, ["apply no hosts"]),
+        (
+            {"fail": {"leaves": {"hosts": ["mail"], "source": "initialized"}}},
+            ["do not apply hosts"],
+        ),
         ({"fail": {"phase": "queued", "leaves": {"hosts": ["mail"]}}}, ["queued", "nothing"]),
         (
             {"fail": {"phase": "building", "leaves": {"deployment": "ready"}}},
