@@ -71,9 +71,7 @@ NAME_BUDGETS = {
 }
 #: How many unnatural sentences its docstrings may still have.
 SENTENCE_BUDGETS = {
-    "identity": 1,
     "lab": 12,
-    "world": 2,
 }
 
 
