@@ -1,4 +1,4 @@
-"""Shortens a command's output to the few lines that fit into a report of `explore`."""
+"""Shortens a command's output to the few lines that fit in an `explore` report."""
 
 from __future__ import annotations
 

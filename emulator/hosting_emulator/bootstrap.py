@@ -498,7 +498,7 @@ class Emulator:
 def _command(settings: Settings, words: str) -> str:
     """Return a command line for the default world of an emulator with these settings.
 
-    If the system chooses the port, the command line has no address, because the port is unknown
+    If the system chooses the port, the default port stands in for it, because the port is not known
     before the start.
     """
     host = settings.host

@@ -349,7 +349,7 @@ def test_no_count_is_proved_if_requests_have_left_the_log(ring: Requests):
     message = failure(lambda: ring.assert_made("list_deployments", times=1000))
 
     assert message == (
-        "expected list_deployments to be made 1,000 times, but this is no longer known: the log "
+        "expected list_deployments to be made 1,000 times, but this can no longer be checked: the log "
         "keeps only the last 1,000 requests, and 234 older requests were dropped\n"
         "among the last requests, it was made 1,000 times\n"
         "call `requests.from_now()` shortly before the requests that you count"

@@ -192,7 +192,7 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     "--project",
     "project_id",
     metavar="ID",
-    help="The project to use. With deployments in the project, more sentences can be checked.",
+    help="The project to use. If the project has deployments, more sentences can be checked.",
     env="HOSTING_PROJECT_ID",
     required=True,
 )

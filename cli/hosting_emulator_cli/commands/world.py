@@ -200,8 +200,8 @@ def add(
     owns the new key. FIELD=VALUE sets any other field that the new thing has in a world file. VALUE
     is parsed as JSON if possible.
 
-    Other KINDs change existing things: member gives the user NAME a role, deployment adds a
-    deployment to the project NAME, and domain gives a project the domain NAME.
+    The other KINDs change something that exists: `member` gives user NAME a role, `deployment` adds
+    a deployment to project NAME, and `domain` adds the domain NAME to a project.
     """
     values = dict(fields)
     values |= {field: text for field, text in field_options.items() if text is not None}

@@ -1,4 +1,4 @@
-"""The declarations of the contract's resources, which quote the contract's rows.
+"""Declares the contract's resources. Each declaration quotes its row in the contract's tables.
 
 `declarations.py` explains how a type declares presence, null and bounds. `tests/contract` compares
 each declaration with the rows that it quotes, and `tests/lab` compares the rows with the contract.

@@ -1,4 +1,4 @@
-"""Converts an exchange of the request log to an entry of an HTTP Archive 1.2."""
+"""Converts an exchange from the request log to an HTTP Archive (HAR) 1.2 entry."""
 
 from __future__ import annotations
 

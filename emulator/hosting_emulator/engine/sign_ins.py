@@ -136,7 +136,7 @@ class SignIns:
             raise GrantRefused("the refresh token was not issued by this world, or has expired")
         if grant.revoked or claims["generation"] != grant.generation:
             _revoke(change, key, grant)
-            raise GrantRefused("the refresh token was used before, or revoked; sign in again")
+            raise GrantRefused("the refresh token has already been used or revoked; sign in again")
         if grant.client_id != client_id:
             raise GrantRefused("the refresh token was issued to another client_id")
         return RedeemedGrant(key, grant)

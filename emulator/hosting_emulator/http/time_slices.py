@@ -106,7 +106,7 @@ class LongJob:
 
     @staticmethod
     def takes_single_slice() -> bool:
-        """Reserve this iteration of the event loop for a job of one slice.
+        """Reserve this iteration of the event loop for a job that needs only one slice.
 
         Returns False if another job is running.
         """

@@ -49,8 +49,8 @@ def exchange(
         return replacement
     response = respond()
     if decision.effect is None:
-        # A fault with an effect ends the search, so look for faults that act after the commit only
-        # if no such fault acted before it.
+        # The search ends at the first fault with an effect, so look for faults that act after the
+        # commit only if no fault before the commit had an effect.
         refused = response.status >= 400
         decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
         replacement = yield from _act(request, engine, decision)

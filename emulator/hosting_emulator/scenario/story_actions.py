@@ -254,8 +254,8 @@ def _document_arrival(status: int, document: Any) -> Arrival:
 
 
 _Action: TypeAlias = Callable[[StoryActions, StepPart, Attempt], str | Slices[str]]
-#: The method for each action. `use` has no method, because the story runs the steps of the part
-#: instead.
+#: The method for each action. `use` has no method: the story replaces a `use` step with the steps of
+#: the part that the step names.
 _ACTIONS: dict[str, _Action] = {
     "call": StoryActions._send,
     "poll": StoryActions._send,

@@ -51,7 +51,8 @@ class StoryCheck:
     def run(self) -> None:
         """Check the story and its parts.
 
-        Raises one ScenarioError that lists all mistakes.
+        Raises ScenarioError. The error lists as many mistakes as possible: a mistake in a part or after an
+        `add` ends the check early.
         """
         self._apply_timeline()
         check_connections(self._top, self._part, self._mistakes)

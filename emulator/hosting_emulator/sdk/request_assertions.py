@@ -93,13 +93,13 @@ def check_made(
         return
     if held.was_cleared:
         raise AssertionError(
-            f"{expected}, but this is no longer known: the log was cleared, because the world was "
+            f"{expected}, but this can no longer be checked: the log was cleared, because the world was "
             f"reset or replaced after `requests.from_now()`\nsince then, the request was {made}\n"
             "call `requests.from_now()` after the reset"
         )
     if held.dropped:
         raise AssertionError(
-            f"{expected}, but this is no longer known: the log keeps only the last "
+            f"{expected}, but this can no longer be checked: the log keeps only the last "
             f"{count_text(len(held.requests), 'request')}, and {held.dropped:,} older requests were "
             f"dropped\namong the last requests, it was {made}\n"
             "call `requests.from_now()` shortly before the requests that you count"
@@ -113,7 +113,7 @@ def check_none_failed(held: HeldRequests) -> None:
     if not failed:
         if held.dropped or held.was_cleared:
             raise AssertionError(
-                "expected every request to succeed, but this is no longer known: earlier requests "
+                "expected every request to succeed, but this can no longer be checked: earlier requests "
                 "have left the log; call `requests.from_now()` later, or assert more often"
             )
         return

@@ -63,7 +63,7 @@ class _Reason:
 def why(engine: Engine, operation_id: str) -> Why | None:
     """Return the explanation of an operation, or None if there is no such operation.
 
-    The commands in the explanation are commands of `hosting-emulator`, without the options that
+    The explanation's commands are `hosting-emulator` commands without the options that
     select the emulator and the world.
     """
     now_ms = engine.run_due()

@@ -37,7 +37,7 @@ TABLES_BY_RECORD: Mapping[Any, Table[Any]] = {
 
 
 def find_record(table: Table[AliasedRecord], change: Change, name: str) -> AliasedRecord:
-    """Return the record with an alias or id. Raises DocumentRefused if there is no such record."""
+    """Return the record with the given alias or id. Raises DocumentRefused if there is no such record."""
     record = change.get(table, id_of(change.world, table, name))
     if record is None:
         raise DocumentRefused(not_found_message(change.world, table, name))

@@ -41,7 +41,7 @@ def set_credits(
     organization: Organization,
     credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
 ) -> str:
-    """An organization's credits are set to this number."""
+    """An organization's credits are set to another number."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, credits=credits))
     return f"{organization.alias} has {credits} credits"
 
