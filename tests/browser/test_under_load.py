@@ -113,7 +113,8 @@ def _pages(chromium: Chromium, server: CountedEmulator, count: int) -> None:
         pages = [stack.enter_context(chromium.page(url)) for _ in range(count)]
         for page in pages:
             page.wait(f"{NEWEST} === {server.sent}")
-        assert server.listeners == count + 1
+        # A page shows the newest request before its event stream is open.
+        wait_until("a page does not listen", lambda: server.listeners == count + 1)
         frozen = pages[-1]
         frozen.ask("Page.setWebLifecycleState", state="frozen")
         server.send_reads(STORM)
