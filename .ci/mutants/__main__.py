@@ -47,9 +47,7 @@ def main() -> int:
             print(f"{mutant.identity}\n{mutant.diff()}")
         return 0
     home: Path = options.home
-    copies = [WorkingCopy(REPOSITORY, home / "copies" / str(n)) for n in range(options.workers)]
-    for copy in copies:
-        copy.refresh()
+    copies = working_copies(home, options.workers)
     if not options.as_recorded:
         collect(CoverageMap(REPOSITORY, home / "coverage"), copies)
     if options.collect:
@@ -124,8 +122,16 @@ def _previous_commit() -> str:
     ).stdout.strip()
 
 
+def working_copies(home: Path, count: int) -> list[WorkingCopy]:
+    """Return working copies that are up to date with the checkout."""
+    copies = [WorkingCopy(REPOSITORY, home / "copies" / str(n)) for n in range(count)]
+    for copy in copies:
+        copy.refresh()
+    return copies
+
+
 def collect(coverage: CoverageMap, copies: Sequence[WorkingCopy]) -> None:
-    """Record the files of tests that changed since they were recorded, one batch in each copy at a time."""
+    """Record the test files that changed since the last recording, one batch at a time in each copy."""
     batches = coverage.batches_to_collect()
     waiting = iter(enumerate(batches, 1))
     taking = Lock()

@@ -10,14 +10,11 @@ from pathlib import Path
 from queue import Empty, Queue
 from threading import Lock, Thread
 
-from mutants.coverage_map import CoverageMap, Test, reads_declarations
+from mutants.coverage_map import RECORD_TESTS, CoverageMap, Test, reads_declarations
 from mutants.product import Mutant, Renames
 from mutants.samples import Outcome, Result
 from mutants.working_copy import WorkingCopy
 
-#: Tests that compare whole responses with golden files. They run last. A mutant that only they
-#: notice counts as surviving, because a renewal of the golden files would accept it.
-RECORD_TESTS = ("tests/golden/test_record.py",)
 #: How long the tests of one mutant may take, by what each took when it was recorded.
 BUDGET_S = 120.0
 #: A first run of few tests kills most mutants.

@@ -16,11 +16,10 @@ from pathlib import Path
 
 from coverage import Coverage
 
-from mutants.__main__ import REPOSITORY, collect
+from mutants.__main__ import REPOSITORY, collect, working_copies
 from mutants.coverage_map import CoverageMap
 from mutants.equivalents import UNTESTED_LINES, read_untested_lines
 from mutants.product import Product, functions_of, module_name
-from mutants.working_copy import WorkingCopy
 
 
 def main() -> int:
@@ -37,10 +36,7 @@ def main() -> int:
     home: Path = options.home
     coverage_map = CoverageMap(REPOSITORY, home / "coverage")
     if coverage_map.missing_files():
-        copies = [WorkingCopy(REPOSITORY, home / "copies" / str(n)) for n in range(2)]
-        for copy in copies:
-            copy.refresh()
-        collect(coverage_map, copies)
+        collect(coverage_map, working_copies(home, 2))
         coverage_map = CoverageMap(REPOSITORY, home / "coverage")
     explained = read_untested_lines()
     met: set[tuple[str, str]] = set()

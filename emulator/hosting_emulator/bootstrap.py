@@ -137,7 +137,8 @@ class Emulator:
         if settings.state is not None:
             state = read_state(settings.state, settings.state_seed)
         check_beginning(settings)
-        if settings.data_dir is not None and not settings.data_dir.exists():
+        is_stored = settings.data_dir is not None and settings.data_dir.exists()
+        if settings.data_dir is not None and not is_stored:
             check_ports(settings)
         self._directory: DataDirectory | None = None
         try:
@@ -147,13 +148,11 @@ class Emulator:
                 )
                 self._resources.callback(self._directory.close)
                 # This start holds the directory now, and must not change a world if it cannot listen.
-                check_ports(settings)
+                if is_stored:
+                    check_ports(settings)
             self.worlds = Worlds(self._directory, rebuild=rebuild)
             self._is_new = self._open_worlds(state)
             self._warn_of_assumptions()
-        except StartError:
-            self._resources.close()
-            raise
         except (*_REFUSALS, OSError) as error:
             self._resources.close()
             if isinstance(error, OSError):
