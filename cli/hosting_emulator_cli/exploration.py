@@ -1,42 +1,26 @@
-"""Explores a command: makes the runs, handles signals and writes the reports.
-
-Each run has its own process for the command and its own emulator. All emulators run in this process
-and share one event loop. The exploration and each run have their own threads, so that they do not
-block the event loop while they wait.
-"""
+"""Explores a command: makes the runs that the plan names, and writes the reports."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import re
 import shlex
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from click import ClickException
 
-from hosting_emulator.sdk import ControlClient, ControlError
+from hosting_emulator.sdk import ControlError
 from hosting_emulator.sdk.conduct_text import conduct_text
 from hosting_emulator.sdk.text import count_text
-from hosting_emulator.supervisor import (
-    ChildCommand,
-    TimedRun,
-    become_subreaper,
-    descendants,
-    end_orphans,
-    ending_signals,
-)
+from hosting_emulator.supervisor import become_subreaper, descendants, end_orphans
 from hosting_emulator_cli import output as out
-from hosting_emulator_cli.client_variables import command_variables, with_variables
-from hosting_emulator_cli.command_output import excerpt
+from hosting_emulator_cli.client_runs import ClientRuns, job_count
 from hosting_emulator_cli.execution import Stopped, run_logged
 from hosting_emulator_cli.exploration_progress import show_progress
 from hosting_emulator_cli.exploration_results import ResultsFile, exploration_key
@@ -46,10 +30,7 @@ from hosting_emulator_cli.printable import printable, printable_lines
 from hosting_emulator_lab.explore import plan, report, runs
 
 if TYPE_CHECKING:
-    from hosting_emulator.bootstrap import Emulator
-    from hosting_emulator.settings import Ready, Settings
-
-_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+    from hosting_emulator.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,54 +98,15 @@ class _Exploration:
 
     def __init__(self, options: CommandExploration) -> None:
         self._options = options
-        self._jobs = _job_count(options.jobs)
-        #: The first signal that asked this process to end.
-        self._signal: int | None = None
-        #: The reason why no more runs may start. Empty while runs may start.
-        self._stop_reason = ""
-        #: The commands that are currently running. A command is removed, under the lock, before it
-        #: is closed.
-        self._running: set[ChildCommand] = set()
-        #: The idle supervisors, which can run the command again.
-        self._idle: list[ChildCommand] = []
-        self._lock = threading.Lock()
+        self._jobs = job_count(options.jobs)
+        self._runs = ClientRuns(options.command, options.settings, options.user, options.exports)
         self._began = time.monotonic()
         #: The conduct findings in the point's run, if only one point is run.
         self._conduct_text = ""
-        #: The emulator whose default world is copied for each run. No command talks to it.
-        self._pattern: Emulator
-        self._run_settings = replace(options.settings, scenario=None, state=None)
-        self._loop: asyncio.AbstractEventLoop
 
     async def run(self) -> int:
         """Explore the command, and return the exit code. Raises Failure."""
-        from hosting_emulator.bootstrap import Emulator, warm_up
-
-        self._loop = asyncio.get_running_loop()
-        for number in ending_signals():
-            self._loop.add_signal_handler(number, self._interrupt, number)
-        self._pattern = Emulator(self._options.settings)
-        await warm_up()
-        try:
-            code = await asyncio.to_thread(self._explore)
-        finally:
-            for process in self._idle:
-                process.close()
-            await self._pattern.stop()
-        if self._signal is not None:
-            return 128 + self._signal
-        return code
-
-    def _interrupt(self, number: int) -> None:
-        self._signal = self._signal or number
-        self._stop("interrupted")
-
-    def _stop(self, reason: str) -> None:
-        """End all running commands, and prevent further runs."""
-        self._stop_reason = self._stop_reason or reason
-        with self._lock:
-            for process in self._running:
-                process.end()
+        return await self._runs.use(self._explore)
 
     # --- Plan and reports ------------------------------------------------------------------------
 
@@ -219,7 +161,7 @@ class _Exploration:
         ]
         stop_reason = ""
         if len(results) < len(planned.points):
-            stop_reason = self._stop_reason
+            stop_reason = self._runs.stop_reason
         exploration = report.Exploration(
             shlex.join(self._options.command),
             clean,
@@ -323,7 +265,7 @@ class _Exploration:
                         results_file.add(result)
                         show(result, len(results))
             except BaseException:
-                self._stop("the exploration could not continue")
+                self._runs.stop("the exploration could not continue")
                 raise
 
     def _start_budget(self) -> None:
@@ -333,111 +275,21 @@ class _Exploration:
             return
         left_s = max(0.0, budget_s - (time.monotonic() - self._began))
         reason = f"the budget of {budget_s:g} s is used up"
-        timer = threading.Timer(left_s, self._stop, [reason])
+        timer = threading.Timer(left_s, self._runs.stop, [reason])
         timer.daemon = True
         timer.start()
 
     # --- One run ---------------------------------------------------------------------------------
 
     def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
-        """Run the command with its own emulator, which receives only this run's requests.
+        """Run the command once. If it is the run of the only point, print the command's output.
 
         Raises Stopped if the exploration was stopped, and Failure if the command cannot be started.
         """
-        if self._stop_reason:
-            raise Stopped
-        with self._emulator() as (ready, client):
-            world = client.world()
-            if self._options.settings.state is not None:  # an imported world has its own clock mode
-                world.clock.change({"mode": "skip"})
-            variables = command_variables(world, ready, self._options.user, self._options.exports)
-            token_name = dict(self._options.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
-            visit.begin(world, variables[token_name])
-            timed_run = self._run_command(with_variables(variables), limit_s)
-            if timed_run.outcome.refused is not None:
-                raise Failure(f"{self._options.command[0]}: {timed_run.outcome.refused}")
-            visit.end(world)
-        lines = _comparable_lines(timed_run, ready)
+        end = self._runs.perform(visit, name, limit_s)
         if visit.point == self._options.point is not None:
             self._conduct_text = "\n".join(
                 conduct_text(conduct) for conduct in visit.conduct if conduct.findings
             )
-            out.put("\n".join(lines))
-        return runs.RunEnd(
-            timed_run.outcome.code,
-            timed_run.hung,
-            timed_run.seconds,
-            excerpt(lines),
-            printed=tuple(lines),
-        )
-
-    @contextmanager
-    def _emulator(self) -> Iterator[tuple[Ready, ControlClient]]:
-        """Serve a copy of the pattern's default world on a free port within a `with` block."""
-        from hosting_emulator.bootstrap import Emulator
-
-        async def start() -> Emulator:
-            emulator = Emulator(self._run_settings)
-            emulator.become(self._pattern)
-            await emulator.start()
-            return emulator
-
-        emulator = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
-        try:
-            ready = emulator.ready()
-            with ControlClient(ready.control_url, token=ready.control_token) as client:
-                yield ready, client
-        finally:
-            asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
-
-    def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
-        """Run the command until it ends, but for at most `limit_s` real seconds.
-
-        If `limit_s` is None, there is no limit. Raises Stopped if the exploration was stopped.
-        """
-        process = self._begin_command(environment)
-        try:
-            timed_run = process.finish(limit_s)
-        finally:
-            with self._lock:
-                self._running.discard(process)
-                if process.is_free:
-                    self._idle.append(process)
-            if not process.is_free:
-                process.close()
-        if self._stop_reason:
-            raise Stopped
-        return timed_run
-
-    def _begin_command(self, environment: dict[str, str]) -> ChildCommand:
-        """Start the command under an idle supervisor, or under a new supervisor if none is idle.
-
-        Raises Stopped if the exploration was stopped.
-        """
-        with self._lock:
-            if self._stop_reason:
-                raise Stopped
-            process = self._idle.pop() if self._idle else ChildCommand("kept")
-            process.begin(self._options.command, environment)
-            self._running.add(process)
-        return process
-
-
-def _job_count(jobs: int | None) -> int:
-    """Return the number of parallel runs.
-
-    By default, there are three runs per processor (at least 4, at most 16), because most runs spend
-    their time waiting.
-    """
-    return jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
-
-
-def _comparable_lines(timed_run: TimedRun, ready: Ready) -> list[str]:
-    """Return the non-empty lines of a run's output in a form that can be compared between runs.
-
-    Memory addresses and the emulator's port, which differ between runs, become placeholders.
-    """
-    port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
-    text = port.sub("PORT", timed_run.output.decode("utf-8", "replace"))
-    text = _ADDRESS.sub("0x…", text)
-    return [printable(line.rstrip().expandtabs(4)) for line in text.splitlines() if line.strip()]
+            out.put("\n".join(end.printed or ()))
+        return end

@@ -228,9 +228,12 @@ class Emulator:
     def become(self, other: Emulator) -> None:
         """Replace the default world with a copy of another emulator's default world.
 
-        Raises StoreFailed.
+        If this emulator varies responses in another way than the other one, the copy varies as this
+        emulator's settings say. Raises StoreFailed.
         """
         self._default.replace_world(other._default.world, "copied", reason="loaded")
+        if self._variation != other._variation:
+            self._vary()
 
     def _build(self, scenario: Scenario) -> tuple[World, str]:
         """Return a scenario's world, and the title of the commit that loads the world.

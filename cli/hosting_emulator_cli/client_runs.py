@@ -1,0 +1,227 @@
+"""Runs a command repeatedly, each time with a separate emulator.
+
+All emulators run in this process and share one event loop. The planning code and each run have
+separate threads, so that they do not block the event loop while they wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hosting_emulator.sdk import ControlClient, HostingEmulator
+from hosting_emulator.supervisor import ChildCommand, TimedRun, ending_signals
+from hosting_emulator_cli.client_variables import command_variables, with_variables
+from hosting_emulator_cli.command_output import excerpt
+from hosting_emulator_cli.execution import Stopped
+from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE
+from hosting_emulator_cli.printable import printable
+from hosting_emulator_lab.explore.runs import RunEnd, Visit
+from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions
+
+if TYPE_CHECKING:
+    from hosting_emulator.bootstrap import Emulator
+    from hosting_emulator.settings import Ready, Settings
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+
+
+class ClientRuns:
+    """Runs one command repeatedly. Each run has a separate process, emulator and world.
+
+    The worlds are copies of the world that `settings` describe. `user` is the user whose token the
+    command gets, or None for the default user. Each pair in `exports` contains a variable's name and
+    its new name.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        settings: Settings,
+        user: str | None,
+        exports: Sequence[tuple[str, str]],
+    ) -> None:
+        self._command = command
+        self._settings = settings
+        self._user = user
+        self._exports = exports
+        self._run_settings = replace(settings, scenario=None, state=None)
+        #: The reason why no more runs may start. Empty while runs may start.
+        self.stop_reason = ""
+        #: The first signal that asked this process to end.
+        self._signal: int | None = None
+        #: The commands that are currently running. A command is removed, under the lock, before it
+        #: is closed.
+        self._running: set[ChildCommand] = set()
+        #: The idle supervisors, which can run the command again.
+        self._idle: list[ChildCommand] = []
+        self._lock = threading.Lock()
+        #: The emulator whose default world is copied for each run. No command talks to it.
+        self._pattern: Emulator
+        self._loop: asyncio.AbstractEventLoop
+
+    async def use(self, work: Callable[[], int]) -> int:
+        """Call `work` in a thread, in which it may perform runs. Return the exit code.
+
+        The exit code is that of `work`, or 128+N if signal N ended the runs.
+        """
+        from hosting_emulator.bootstrap import Emulator, warm_up
+
+        self._loop = asyncio.get_running_loop()
+        for number in ending_signals():
+            self._loop.add_signal_handler(number, self._interrupt, number)
+        self._pattern = Emulator(self._settings)
+        await warm_up()
+        try:
+            code = await asyncio.to_thread(work)
+        finally:
+            for process in self._idle:
+                process.close()
+            await self._pattern.stop()
+        if self._signal is not None:
+            return 128 + self._signal
+        return code
+
+    def _interrupt(self, number: int) -> None:
+        self._signal = self._signal or number
+        self.stop("interrupted")
+
+    def stop(self, reason: str) -> None:
+        """End all running commands, and prevent further runs. The first reason is kept."""
+        self.stop_reason = self.stop_reason or reason
+        with self._lock:
+            for process in self._running:
+                process.end()
+
+    # --- One run ---------------------------------------------------------------------------------
+
+    def perform(
+        self,
+        visit: Visit,
+        name: str,
+        limit_s: float | None,
+        conditions: RunConditions = ORDINARY,
+    ) -> RunEnd:
+        """Run the command once, for at most `limit_s` real seconds if this is not None.
+
+        `visit` begins before the command starts, and ends after the command has ended. If the run's
+        world has a base path, the world is called `name`. Raises Stopped if the runs were stopped,
+        and Failure if the command cannot be started.
+        """
+        if self.stop_reason:
+            raise Stopped
+        with self._emulator(conditions) as (ready, client):
+            world = client.world()
+            self._set_clock(world, conditions)
+            if conditions.has_base_path:
+                world = world.fork(name)
+            variables = command_variables(world, ready, self._user, self._exports)
+            token_name = dict(self._exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
+            if conditions.vary is not None:
+                # Worlds that the command creates in other emulators must vary in the same way.
+                variables[SEED_VARIABLE] = conditions.vary
+                variables[ONLY_VARIABLE] = ",".join(conditions.vary_only)
+            visit.begin(world, variables[token_name])
+            timed_run = self._run_command(with_variables(variables), limit_s)
+            if timed_run.outcome.refused is not None:
+                raise Failure(f"{self._command[0]}: {timed_run.outcome.refused}")
+            visit.end(world)
+        lines = _comparable_lines(timed_run, ready)
+        return RunEnd(
+            timed_run.outcome.code,
+            timed_run.hung,
+            timed_run.seconds,
+            excerpt(lines),
+            printed=tuple(lines),
+        )
+
+    def _set_clock(self, world: HostingEmulator, conditions: RunConditions) -> None:
+        if conditions.clock == "scaled":
+            world.clock.change({"mode": "scaled", "rate": conditions.rate})
+        elif conditions.clock == "skip" or self._settings.state is not None:
+            # An imported world brings its clock mode with it.
+            world.clock.change({"mode": "skip"})
+
+    @contextmanager
+    def _emulator(self, conditions: RunConditions) -> Iterator[tuple[Ready, ControlClient]]:
+        """Serve a copy of the pattern's default world on a free port within a `with` block."""
+        from hosting_emulator.bootstrap import Emulator
+
+        settings = self._run_settings
+        if conditions.vary is not None:
+            settings = replace(
+                settings, vary=conditions.vary, vary_only=conditions.vary_only or None
+            )
+
+        async def start() -> Emulator:
+            emulator = Emulator(settings)
+            emulator.become(self._pattern)
+            await emulator.start()
+            return emulator
+
+        emulator = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
+        try:
+            ready = emulator.ready()
+            with ControlClient(ready.control_url, token=ready.control_token) as client:
+                yield ready, client
+        finally:
+            asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
+
+    def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
+        """Run the command until it ends, but for at most `limit_s` real seconds.
+
+        If `limit_s` is None, there is no limit. Raises Stopped if the runs were stopped.
+        """
+        process = self._begin_command(environment)
+        try:
+            timed_run = process.finish(limit_s)
+        finally:
+            with self._lock:
+                self._running.discard(process)
+                if process.is_free:
+                    self._idle.append(process)
+            if not process.is_free:
+                process.close()
+        if self.stop_reason:
+            raise Stopped
+        return timed_run
+
+    def _begin_command(self, environment: dict[str, str]) -> ChildCommand:
+        """Start the command under an idle supervisor, or under a new supervisor if none is idle.
+
+        Raises Stopped if the runs were stopped.
+        """
+        with self._lock:
+            if self.stop_reason:
+                raise Stopped
+            process = self._idle.pop() if self._idle else ChildCommand("kept")
+            process.begin(self._command, environment)
+            self._running.add(process)
+        return process
+
+
+def job_count(jobs: int | None) -> int:
+    """Return the number of parallel runs.
+
+    By default, there are three runs per processor (at least 4, at most 16), because most runs spend
+    their time waiting.
+    """
+    return jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
+
+
+def _comparable_lines(timed_run: TimedRun, ready: Ready) -> list[str]:
+    """Return the non-empty lines of a run's output in a form that can be compared between runs.
+
+    Memory addresses and the emulator's port, which differ between runs, become placeholders.
+    """
+    port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
+    text = port.sub("PORT", timed_run.output.decode("utf-8", "replace"))
+    text = _ADDRESS.sub("0x…", text)
+    return [printable(line.rstrip().expandtabs(4)) for line in text.splitlines() if line.strip()]

@@ -1,0 +1,34 @@
+"""What differs between the runs of one client, besides the fault that a run meets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+#: A clock that a judge chooses for a run.
+JudgeClock: TypeAlias = Literal["skip", "scaled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConditions:
+    """The conditions of one run.
+
+    `clock` is the mode of the world's clock, with `rate` seconds of world time per real second if
+    the mode is `scaled`. If `clock` is None, the clock is the one in the user's settings.
+
+    `vary` is the seed of a variation of the responses, at the variation points in `vary_only` or, if
+    that is empty, at all points. If `vary` is None, responses vary only if the user's settings say so.
+
+    If `has_base_path` is true, the base URL has a path, `/worlds/{world}`, as every world has but
+    `default`. A request that misses this path reaches the world `default`.
+    """
+
+    clock: JudgeClock | None = None
+    rate: float = 1.0
+    vary: str | None = None
+    vary_only: tuple[str, ...] = ()
+    has_base_path: bool = False
+
+
+#: The conditions of an ordinary run.
+ORDINARY = RunConditions()
