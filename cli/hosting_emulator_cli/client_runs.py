@@ -23,7 +23,8 @@ from hosting_emulator_cli.execution import Stopped
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE
 from hosting_emulator_cli.printable import printable
-from hosting_emulator_lab.explore.runs import RunEnd, Visit
+from hosting_emulator_lab.judge.run_results import RunEnd
+from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class ClientRuns:
 
     def perform(
         self,
-        visit: Visit,
+        visit: RunVisit,
         name: str,
         limit_s: float | None,
         conditions: RunConditions = ORDINARY,
@@ -139,7 +140,7 @@ class ClientRuns:
             timed_run.hung,
             timed_run.seconds,
             excerpt(lines),
-            printed=tuple(lines),
+            printed_lines=tuple(lines),
         )
 
     def _set_clock(self, world: HostingEmulator, conditions: RunConditions) -> None:

@@ -27,7 +27,20 @@ from hosting_emulator_cli.exploration_results import ResultsFile, exploration_ke
 from hosting_emulator_cli.files import remove_report, write_whole
 from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.printable import printable, printable_lines
-from hosting_emulator_lab.explore import plan, report, runs
+from hosting_emulator_lab.judge import report
+from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES, FaultPoint
+from hosting_emulator_lab.judge.point_plan import PointPlan, plan_points
+from hosting_emulator_lab.judge.point_runs import PointRuns
+from hosting_emulator_lab.judge.run_observation import JudgeFailed, TooManyRequests
+from hosting_emulator_lab.judge.run_results import (
+    UNDECIDED_VERDICTS,
+    CleanRun,
+    CleanRunFailed,
+    ConductChoice,
+    PointResult,
+    RunEnd,
+)
+from hosting_emulator_lab.judge.run_visit import RunVisit
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
@@ -56,13 +69,13 @@ class CommandExploration:
     quick: bool
     limit_s: float | None
     budget_s: float | None
-    conduct: runs.ConductChoice
+    conduct: ConductChoice
     results_file: Path | None
     junit_file: Path | None
     html_file: Path | None
     as_json: bool
-    point: plan.FaultPoint | None
-    repeat: Callable[[plan.FaultPoint], str]
+    point: FaultPoint | None
+    repeat: Callable[[FaultPoint], str]
     repeat_clean: str
 
 
@@ -113,20 +126,20 @@ class _Exploration:
     def _explore(self) -> int:
         """Make all runs, report the results, and return the exit code. Raises Failure."""
         options = self._options
-        explorer = runs.Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
+        point_runs = PointRuns(self._perform, limit_s=options.limit_s, conduct=options.conduct)
         try:
-            clean = explorer.clean()
+            clean = point_runs.clean()
             if options.point is None:
-                return self._run_all(explorer, clean)
+                return self._run_all(point_runs, clean)
             with failing(ValueError, prefix="--point: "):
-                result = explorer.result("point", options.point, clean, once=True)
+                result = point_runs.result("point", options.point, clean, once=True)
         except Stopped:
             return 2
-        except runs.JudgeFailed as error:
+        except JudgeFailed as error:
             raise Failure(f"the requests of a run could not be judged: {error}") from error
-        except runs.TooManyRequests as error:
+        except TooManyRequests as error:
             raise Failure(f"cannot explore the command: {error}") from error
-        except runs.CleanRunFailed as error:
+        except CleanRunFailed as error:
             for line in error.end.output:
                 out.say(f"| {printable(line)}")
             raise Failure(
@@ -135,16 +148,16 @@ class _Exploration:
             ) from error
         return self._report_point(result)
 
-    def _report_point(self, result: runs.PointResult) -> int:
+    def _report_point(self, result: PointResult) -> int:
         """Print the result of a single point, and return the exit code."""
         out.say(printable(report.result_text(result)))
         if result.conduct:
             out.say(printable_lines(self._conduct_text))
-        if result.verdict in runs.UNDECIDED:
+        if result.verdict in UNDECIDED_VERDICTS:
             return 2
         return int(not result.fine)
 
-    def _run_all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
+    def _run_all(self, point_runs: PointRuns, clean: CleanRun) -> int:
         """Run the planned points that have no stored result, and report on all points.
 
         Return the exit code.
@@ -155,7 +168,7 @@ class _Exploration:
         out.say(report.plan_text(planned, self._jobs))
         if message:
             out.say(message)
-        self._run_points(explorer, planned, clean, results_file)
+        self._run_points(point_runs, planned, clean, results_file)
         results = [
             results_file.results[point] for point in planned.points if point in results_file.results
         ]
@@ -175,17 +188,17 @@ class _Exploration:
         self._write_reports(exploration)
         return exploration.exit_code
 
-    def _plan(self, clean: runs.CleanRun) -> plan.Plan:
+    def _plan(self, clean: CleanRun) -> PointPlan:
         """Return the points to run.
 
         Raises Failure if the command makes no request to which a fault applies.
         """
         faults = self._options.faults
         if self._options.outcomes:
-            faults += plan.OUTCOMES
-        planned = plan.plan(
-            clean.seen.requests,
-            faults=faults or plan.KINDS,
+            faults += OUTCOMES
+        planned = plan_points(
+            clean.observation.requests,
+            faults=faults or KINDS,
             calls=self._options.calls,
             max_runs=self._options.max_runs,
             quick=self._options.quick,
@@ -197,8 +210,8 @@ class _Exploration:
             raise Failure(
                 f"the command makes no request to {calls}, so there is nothing to explore"
             )
-        if clean.seen.sent:
-            requests = count_text(clean.seen.sent, "request")
+        if clean.observation.request_count:
+            requests = count_text(clean.observation.request_count, "request")
             raise Failure(
                 f"the command sends {requests}, but explore needs at least one call with a valid "
                 "token or API key, such as HOSTING_TOKEN"
@@ -208,7 +221,7 @@ class _Exploration:
             "HOSTING_BASE_URL and HOSTING_TOKEN?"
         )
 
-    def _key(self, clean: runs.CleanRun) -> str:
+    def _key(self, clean: CleanRun) -> str:
         """Return a hash of everything that affects the results."""
         options = self._options
         return exploration_key(
@@ -240,9 +253,9 @@ class _Exploration:
 
     def _run_points(
         self,
-        explorer: runs.Explorer,
-        planned: plan.Plan,
-        clean: runs.CleanRun,
+        point_runs: PointRuns,
+        planned: PointPlan,
+        clean: CleanRun,
         results_file: ResultsFile,
     ) -> None:
         """Run the points that have no result yet, several in parallel, and store each result."""
@@ -253,11 +266,11 @@ class _Exploration:
             show_progress(len(results), point_count) as show,
             ThreadPoolExecutor(self._jobs) as pool,
         ):
-            futures: list[Future[runs.PointResult]] = []
+            futures: list[Future[PointResult]] = []
             for number, point in enumerate(planned.points, 1):
                 if point not in results:
                     name = f"run-{number}"
-                    futures.append(pool.submit(explorer.result, name, point, clean))
+                    futures.append(pool.submit(point_runs.result, name, point, clean))
             try:
                 for future in as_completed(futures):
                     with suppress(Stopped):
@@ -281,7 +294,7 @@ class _Exploration:
 
     # --- One run ---------------------------------------------------------------------------------
 
-    def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
+    def _perform(self, visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
         """Run the command once. If it is the run of the only point, print the command's output.
 
         Raises Stopped if the exploration was stopped, and Failure if the command cannot be started.
@@ -291,5 +304,5 @@ class _Exploration:
             self._conduct_text = "\n".join(
                 conduct_text(conduct) for conduct in visit.conduct if conduct.findings
             )
-            out.put("\n".join(end.printed or ()))
+            out.put("\n".join(end.printed_lines or ()))
         return end

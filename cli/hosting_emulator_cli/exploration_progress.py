@@ -8,11 +8,12 @@ from contextlib import contextmanager
 
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.printable import printable
-from hosting_emulator_lab.explore import report, runs
+from hosting_emulator_lab.judge import report
+from hosting_emulator_lab.judge.run_results import PointResult
 
 #: A function that receives a new result and the number of points that have a result so far, and
 #: shows them.
-ShowResult = Callable[[runs.PointResult, int], None]
+ShowResult = Callable[[PointResult, int], None]
 
 
 @contextmanager
@@ -30,7 +31,7 @@ def show_progress(result_count: int, point_count: int) -> Iterator[ShowResult]:
 
 
 def _show_lines(point_count: int) -> ShowResult:
-    def show(result: runs.PointResult, count: int) -> None:
+    def show(result: PointResult, count: int) -> None:
         if not result.fine:
             out.say(f"[{count}/{point_count}] {printable(report.result_text(result))}")
 
@@ -46,7 +47,7 @@ def _show_bar(result_count: int, point_count: int) -> Iterator[ShowResult]:
     with Progress(*columns, console=out.console(sys.stderr), transient=True) as bar:
         task = bar.add_task("", total=point_count, completed=result_count)
 
-        def show(result: runs.PointResult, count: int) -> None:
+        def show(result: PointResult, count: int) -> None:
             bar.update(task, completed=count)
             if not result.fine:
                 bar.console.print(Text.from_ansi(report.result_text(result, color=True)))

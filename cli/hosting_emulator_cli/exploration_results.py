@@ -14,7 +14,10 @@ from hosting_emulator import __version__
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import as_json
-from hosting_emulator_lab.explore import plan, report, runs
+from hosting_emulator_lab.judge import report
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.point_plan import PointPlan
+from hosting_emulator_lab.judge.run_results import CleanRun, PointResult
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
@@ -34,11 +37,11 @@ class ResultsFile:
     """
 
     def __init__(self, path: Path | None, key: str) -> None:
-        self.results: dict[plan.FaultPoint, runs.PointResult] = {}
+        self.results: dict[FaultPoint, PointResult] = {}
         self._path = path
         self._key = key
 
-    def load(self, planned: plan.Plan) -> str:
+    def load(self, planned: PointPlan) -> str:
         """Load the stored results of a plan's points, and return a message about the results.
 
         Results are not loaded if they are from another command, another clean run or a finished
@@ -68,7 +71,7 @@ class ResultsFile:
         self.results = results
         return f"Continuing from {path}: {len(results)} of {len(planned.points)} runs are done."
 
-    def add(self, result: runs.PointResult) -> None:
+    def add(self, result: PointResult) -> None:
         """Add a result and store all results. Raises Failure if the file cannot be written."""
         self.results[result.point] = result
         if self._path is None:
@@ -79,7 +82,7 @@ class ResultsFile:
 
 
 def exploration_key(
-    clean: runs.CleanRun,
+    clean: CleanRun,
     *,
     command: Sequence[str],
     settings: Settings,
@@ -103,7 +106,7 @@ def exploration_key(
         "conduct": conduct,
         "requests": [
             (request.name, request.exchange.method, request.exchange.status)
-            for request in clean.seen.requests
+            for request in clean.observation.requests
         ],
         "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.browser.chromium import Chromium
-from tests.lab.explore.samples import page_with_long_results
+from tests.lab.judge.samples import page_with_long_results
 
 
 def test_the_explore_report_is_never_wider_than_the_window(chromium: Chromium, tmp_path: Path):

@@ -1,4 +1,4 @@
-"""`explore` reads its own options and none of the command's (tests/lab/explore runs it for real)."""
+"""`explore` reads its own options and none of the command's (tests/lab/judge runs it for real)."""
 
 from __future__ import annotations
 

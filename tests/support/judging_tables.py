@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hosting_emulator_lab.contract_check import ALLOWED
-from hosting_emulator_lab.explore.plan import KINDS
-from hosting_emulator_lab.explore.runs import MEANINGS
+from hosting_emulator_lab.judge.fault_points import KINDS
+from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
 
 
 def explored_faults() -> tuple[str, ...]:
@@ -14,7 +14,10 @@ def explored_faults() -> tuple[str, ...]:
 
 def verdict_rows() -> list[str]:
     """Return the rows of a Markdown table of the verdicts of `explore`, with their marks."""
-    return [f"| `{mark}` | {verdict} | {text} |" for verdict, (mark, _, text) in MEANINGS.items()]
+    return [
+        f"| `{mark}` | {verdict} | {text} |"
+        for verdict, (mark, _, text) in VERDICT_MEANINGS.items()
+    ]
 
 
 def check_permissions() -> set[str]:

@@ -23,9 +23,9 @@ from hosting_emulator_cli.settings_command import SettingsCommand, settings_of
 from hosting_emulator_cli.value_types import TextType, WholeNumber, read_seconds
 
 if TYPE_CHECKING:
-    from hosting_emulator_lab.explore.plan import FaultPoint
+    from hosting_emulator_lab.judge.fault_points import FaultPoint
 
-_PLAN = "hosting_emulator_lab.explore.plan"
+_FAULT_POINTS = "hosting_emulator_lab.judge.fault_points"
 #: The parameters whose options must be in a command line that repeats a run.
 _RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
 #: The parameters whose options must not be passed to `exec`, because `exec` does not have them or
@@ -48,7 +48,7 @@ def _read_point(text: str) -> FaultPoint:
 
     Raises ValueError if the text has another form.
     """
-    from hosting_emulator_lab.explore.plan import FaultPoint
+    from hosting_emulator_lab.judge.fault_points import FaultPoint
 
     return FaultPoint.read(text)
 
@@ -79,7 +79,7 @@ def _read_point(text: str) -> FaultPoint:
         "--outcomes includes. Repeatable."
     ),
     multiple=True,
-    callback=opt.read_words(f"{_PLAN}:check_faults"),
+    callback=opt.read_words(f"{_FAULT_POINTS}:check_faults"),
 )
 @opt.flag(
     "--outcomes",
@@ -99,7 +99,7 @@ def _read_point(text: str) -> FaultPoint:
     metavar="CALL,...",
     help="Apply faults only to requests to these calls, such as create_user_api_key. Repeatable.",
     multiple=True,
-    callback=opt.read_words(f"{_PLAN}:check_calls"),
+    callback=opt.read_words(f"{_FAULT_POINTS}:check_calls"),
 )
 @opt.option(
     "-j",

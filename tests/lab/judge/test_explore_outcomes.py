@@ -8,9 +8,10 @@ from urllib.request import Request, urlopen
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator_lab.explore.runs import State, Visit
-from tests.lab.explore.outcomes_client import CORRECT, FAULTY
-from tests.lab.explore.test_explore import explored, run, sh
+from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.world_summary import StateRows
+from tests.lab.judge.outcomes_client import CORRECT, FAULTY
+from tests.lab.judge.test_explore import explored, run, sh
 from tests.support.plain_http import client_command
 from tests.support.sampling import sampled
 
@@ -46,7 +47,7 @@ ACCUSED_OF_NOTHING = {"survived", "gave up", "waits", "unclear"}
 
 
 def client(manner: str) -> tuple[str, ...]:
-    return ("--", *client_command("tests.lab.explore.outcomes_client"), manner)
+    return ("--", *client_command("tests.lab.judge.outcomes_client"), manner)
 
 
 @pytest.mark.parametrize("manner", sampled(CORRECT, 5))
@@ -179,10 +180,10 @@ def test_worlds_with_a_running_clock_are_compared_at_the_same_moment(
     hosting_emulator: HostingEmulator, later: str
 ):
     hosting_emulator.clock.run()
-    states: list[State] = []
+    states: list[StateRows] = []
     for _ in range(2):
         with hosting_emulator.fork() as world:
-            visit = Visit()
+            visit = RunVisit()
             visit.begin(world)
             if states:  # the second of two identical runs takes longer
                 world.clock.advance(later)
@@ -191,8 +192,8 @@ def test_worlds_with_a_running_clock_are_compared_at_the_same_moment(
                 request.add_header(name, value)
             urlopen(request).close()
             visit.end(world)
-            assert visit.seen is not None
-            states.append(visit.seen.state)
+            assert visit.observation is not None
+            states.append(visit.observation.state)
 
     assert states[0] == states[1]
     assert "apply_project_domains of shop succeeded" in states[0]["operation"]

@@ -16,15 +16,17 @@ from hosting_emulator.contract.calls import ALL_CALLS, GET_OPERATION
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import JsonObject
 from hosting_emulator.sdk.text import count_text, paint, plain
-from hosting_emulator_lab.explore.plan import KINDS, FaultPoint, Plan, kind_of, lasting, order_of
-from hosting_emulator_lab.explore.runs import (
-    MEANINGS,
-    UNDECIDED,
+from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint, kind_of, order_of, points_of
+from hosting_emulator_lab.judge.lasting_effects import lasting_effect
+from hosting_emulator_lab.judge.point_plan import PointPlan
+from hosting_emulator_lab.judge.run_results import (
+    UNDECIDED_VERDICTS,
+    VERDICT_MEANINGS,
     CleanRun,
     ConductChoice,
-    Meaning,
     PointResult,
-    counts,
+    VerdictMeaning,
+    count_verdicts,
 )
 
 
@@ -39,7 +41,7 @@ class Exploration:
 
     subject: str
     clean: CleanRun
-    plan: Plan
+    plan: PointPlan
     results: Sequence[PointResult]
     repeat: Callable[[FaultPoint], str]
     cut: str = ""
@@ -61,14 +63,14 @@ class Exploration:
     @property
     def clean_findings(self) -> tuple[str, ...]:
         """The conduct findings of the clean run that count: errors, or all of them."""
-        seen = self.clean.seen
+        seen = self.clean.observation
         counted = {"off": (), "report": seen.conduct_errors, "error": seen.conduct}
         return counted[self.conduct]
 
     @cached_property
     def found(self) -> list[PointResult]:
         """The points that the client did not survive."""
-        return [r for r in self.results if not r.fine and r.verdict not in UNDECIDED]
+        return [r for r in self.results if not r.fine and r.verdict not in UNDECIDED_VERDICTS]
 
     @property
     def undecided(self) -> str:
@@ -103,7 +105,9 @@ def coverage(exploration: Exploration) -> dict[str, JsonObject]:
     hit = [r.point for r in exploration.results if r.hit]
     plan = exploration.plan
     outcomes = {point.fault for point in (*plan.points, *plan.left_out) if point.lasting}
-    codes = exploration.clean.seen.codes.union(*(result.codes for result in exploration.results))
+    codes = exploration.clean.observation.codes.union(
+        *(result.codes for result in exploration.results)
+    )
     calls = [call_id for call_id in ALL_CALLS if call_id != GET_OPERATION.call_id]
     figures = (
         ("calls", calls, {point.call for point in hit}),
@@ -133,8 +137,8 @@ def document(exploration: Exploration) -> JsonObject:
         "exit_code": exploration.exit_code,
         "undecided": exploration.undecided or None,
         "clean": {
-            "exit_code": clean.ended.code,
-            "duration_s": round(clean.ended.duration_s, 3),
+            "exit_code": clean.end.exit_code,
+            "duration_s": round(clean.end.duration_s, 3),
             "requests": [
                 {
                     "request": request.name,
@@ -143,24 +147,33 @@ def document(exploration: Exploration) -> JsonObject:
                 }
                 for request in plan.requests
             ],
-            "conduct": [] if exploration.conduct == "off" else list(clean.seen.conduct),
-            "not_the_same_each_time": clean.vague,
+            "conduct": [] if exploration.conduct == "off" else list(clean.observation.conduct),
+            "not_the_same_each_time": clean.varying_kinds,
         },
         "points": [result_document(result, exploration.repeat) for result in exploration.results],
-        "merged": [{"point": str(m.point), "into": str(m.into), "why": m.why} for m in plan.merged],
+        "merged": [
+            {"point": str(m.point), "into": str(m.into), "why": m.reason} for m in plan.merged
+        ],
         "left_out": [str(point) for point in plan.left_out],
         "not_run": [str(point) for point in exploration.not_run],
         "cut": exploration.cut or None,
-        "summary": counts(exploration.results),
+        "summary": count_verdicts(exploration.results),
         "coverage": coverage(exploration),
     }
+
+
+#: The keys of a result in JSON that differ from the names of its fields.
+_JSON_KEYS = {"reasons": "says"}
 
 
 def result_document(
     result: PointResult, repeat: Callable[[FaultPoint], str] | None = None
 ) -> JsonObject:
     """Return a result as JSON; `read_result` reads it."""
-    found = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(result).items()}
+    found = {
+        _JSON_KEYS.get(name, name): list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(result).items()
+    }
     found["point"] = str(result.point)
     if repeat is not None and (result.conduct or not result.fine):
         found["repeat"] = repeat(result.point)
@@ -169,15 +182,19 @@ def result_document(
 
 def read_result(found: Mapping[str, Any]) -> PointResult:
     """Read a result again. Raises ValueError, TypeError or KeyError for anything else."""
-    values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in found.items()}
+    names = {key: name for name, key in _JSON_KEYS.items()}
+    values: dict[str, Any] = {
+        names.get(key, key): tuple(value) if isinstance(value, list) else value
+        for key, value in found.items()
+    }
     return PointResult(**{**values, "point": FaultPoint.read(found["point"])})
 
 
 #: What a matrix shows of a point: its verdict; that another stands for it, or that it was not run.
-_SHOWN: Mapping[str, Meaning] = {
-    **{str(verdict): meaning for verdict, meaning in MEANINGS.items()},
-    "merged": Meaning("=", "", "equivalent to another, and merged"),
-    "not run": Meaning("-", "", "not run"),
+_SHOWN: Mapping[str, VerdictMeaning] = {
+    **{str(verdict): meaning for verdict, meaning in VERDICT_MEANINGS.items()},
+    "merged": VerdictMeaning("=", "", "equivalent to another, and merged"),
+    "not run": VerdictMeaning("-", "", "not run"),
 }
 _SHORT = {
     "gateway_error": "gateway",
@@ -221,7 +238,7 @@ def matrix(exploration: Exploration) -> Matrix:
     named = {point.request for point in known}
     rows = {
         request.name: [
-            found for word in faults for found in [*map(cell, request.points(word)), None][:2]
+            found for word in faults for found in [*map(cell, points_of(request, word)), None][:2]
         ]
         for request in plan.requests
         if request.name in named
@@ -243,7 +260,7 @@ _WIDEST_LINE = 160
 _END_LINES = 3
 
 
-def plan_text(plan: Plan, jobs: int) -> str:
+def plan_text(plan: PointPlan, jobs: int) -> str:
     """Say beforehand how many runs there will be, and which are left out."""
     text = f"{count_text(len(plan.requests), 'request')}: {count_text(len(plan.points), 'run')}"
     text += f", {jobs} at a time" if jobs > 1 else ""
@@ -262,7 +279,7 @@ def report_text(exploration: Exploration, *, color: bool = False) -> str:
         f"conduct: {finding}" + (f"\n  again: {again}" if again else "")
         for finding, again in conduct(exploration)
     )
-    verdicts = counts(exploration.results).items()
+    verdicts = count_verdicts(exploration.results).items()
     came_to = ", ".join(f"{count} {verdict}" for verdict, count in verdicts) or "nothing"
     runs = f"{count_text(len(exploration.results), 'run')}: {came_to}."
     met = ", ".join(f"{name} {count}" for name, count in coverage_counts(exploration).items())
@@ -275,7 +292,7 @@ def report_text(exploration: Exploration, *, color: bool = False) -> str:
 
 def result_text(result: PointResult, *, color: bool = False) -> str:
     """Write one line on a result: its point, its verdict and why."""
-    why = f": {'; '.join(result.says)}" if result.says else ""
+    why = f": {'; '.join(result.reasons)}" if result.reasons else ""
     text = f"{result.point}  {_verdict(result)}{why}"
     return text if color else plain(text)
 
@@ -285,7 +302,13 @@ def stories(exploration: Exploration) -> list[list[PointResult]]:
     place = {request.name: n for n, request in enumerate(exploration.plan.requests)}
     found: dict[tuple[object, ...], list[PointResult]] = {}
     for result in sorted(exploration.told, key=lambda result: place[result.point.request]):
-        alike = (result.point.request, result.verdict, result.says, result.output, result.conduct)
+        alike = (
+            result.point.request,
+            result.verdict,
+            result.reasons,
+            result.output,
+            result.conduct,
+        )
         found.setdefault(alike, []).append(result)
     return list(found.values())
 
@@ -294,7 +317,7 @@ def conduct(exploration: Exploration) -> list[tuple[str, str]]:
     """Say what the client did wrong in runs that went well, and the line that shows it again, if any."""
     if exploration.conduct == "off":
         return []
-    clean = exploration.clean.seen.conduct
+    clean = exploration.clean.observation.conduct
     found = {finding: (exploration.repeat_clean, ["the clean run"]) for finding in clean}
     for result in exploration.results:
         for finding in result.conduct if result.fine else ():
@@ -311,15 +334,17 @@ def notes(exploration: Exploration) -> list[str]:
     plan, clean = exploration.plan, exploration.clean
     points = Counter({f"not run: {exploration.cut}": len(exploration.not_run)})
     points[f"left out by {plan.left_out_by}"] = len(plan.left_out)
-    points.update(f"merged: {merged.why}" for merged in plan.merged)
+    points.update(f"merged: {merged.reason}" for merged in plan.merged)
     found = [exploration.undecided] if exploration.undecided else []
     found += [f"{count_text(count, 'point')} {why}." for why, count in points.items() if count]
-    if clean.vague:
-        found.append(f"Different in two clean runs, so not compared: {', '.join(clean.vague)}.")
+    if clean.varying_kinds:
+        found.append(
+            f"Different in two clean runs, so not compared: {', '.join(clean.varying_kinds)}."
+        )
     found += [
-        f"Only in one of two runs: {result.point} ({'; '.join(result.says)})."
+        f"Only in one of two runs: {result.point} ({'; '.join(result.reasons)})."
         for result in exploration.results
-        if result.fine and result.says
+        if result.fine and result.reasons
     ]
     if clean.same_keys:
         found.append(
@@ -330,7 +355,7 @@ def notes(exploration: Exploration) -> list[str]:
     if exploration.clean_findings:
         found.append("The clean run itself has conduct findings.")
     if any(result.verdict == "not reached" for result in exploration.results):
-        found.append(f"Not reached: {MEANINGS['not reached'].text}.")
+        found.append(f"Not reached: {VERDICT_MEANINGS['not reached'].text}.")
     return found
 
 
@@ -344,7 +369,7 @@ def _matrix_text(found: Matrix) -> str:
     padded = (head.ljust(width) for head, width in zip(heads, widths, strict=True))
     lines = [paint("bold", "  ".join([" " * first, *padded]).rstrip())]
     for request, cells in found.rows.items():
-        shown = (_SHOWN[cell[1]] if cell else Meaning(" ", "", "") for cell in cells)
+        shown = (_SHOWN[cell[1]] if cell else VerdictMeaning(" ", "", "") for cell in cells)
         marks = [paint(meaning.color, meaning.mark) for meaning in shown]
         columns = zip(marks[::2], marks[1::2], widths, strict=True)
         pairs = [before + after + " " * (width - 2) for before, after, width in columns]
@@ -352,7 +377,7 @@ def _matrix_text(found: Matrix) -> str:
     if numbered:
         lines.append("  ".join(f"{n} {name}" for n, name in enumerate(names, 1)))
     words = ", ".join(f"{mark} {word}" for mark, word in found.legend)
-    both = not all(map(lasting, found.faults))
+    both = not all(map(lasting_effect, found.faults))
     lines.append(paint("dim", f"{'Two marks each, before and after the commit: ' * both}{words}."))
     return "\n".join(lines)
 
@@ -366,7 +391,7 @@ def _stories_text(exploration: Exploration) -> Iterator[str]:
             same = known.setdefault((first.verdict, output[-_END_LINES:]), first.point)
             output = output if same == first.point else (f"… as at {same}", output[-1])
         where = f"{_verdict(first)} at {count_text(len(alike), 'point')}"
-        why = f": {'; '.join(first.says)}" if first.says else ""
+        why = f": {'; '.join(first.reasons)}" if first.reasons else ""
         lines = [
             f"{first.point.request}  {where}{why}",
             *(paint("dim", f"  | {line[:_WIDEST_LINE]}") for line in output),
@@ -377,24 +402,24 @@ def _stories_text(exploration: Exploration) -> Iterator[str]:
 
 
 def _verdict(result: PointResult) -> str:
-    return paint(MEANINGS[result.verdict].color, result.verdict)
+    return paint(VERDICT_MEANINGS[result.verdict].color, result.verdict)
 
 
 def junit_text(exploration: Exploration) -> str:
     """Write a suite for each request, a case for each point of the plan. Ends in a newline."""
 
     def case(point: FaultPoint, result: PointResult | None) -> Any:
-        meaning = MEANINGS[result.verdict].text if result else f"not run: {exploration.cut}"
+        meaning = VERDICT_MEANINGS[result.verdict].text if result else f"not run: {exploration.cut}"
         seconds, outcome = f"{result.duration_s:.3f}" if result else "0", None
         if result is None or result.verdict == "not reached":
             outcome = junit.element("skipped", message=meaning)
         elif result.verdict == "unclear":
-            message = f"unclear: {'; '.join(result.says) or meaning}"
+            message = f"unclear: {'; '.join(result.reasons) or meaning}"
             outcome = junit.element("error", "\n".join(result.output), message=message)
         elif not result.fine:
             again = f"again: {exploration.repeat(point)}"
             text = "\n".join([*result.output, *result.conduct, again])
-            message = f"{result.verdict}: {'; '.join(result.says) or meaning}"
+            message = f"{result.verdict}: {'; '.join(result.reasons) or meaning}"
             outcome = junit.element("failure", text, type=result.verdict, message=message)
         return junit.case(point.request, f"{point.fault} {point.phase}", outcome, time=seconds)
 
@@ -447,7 +472,7 @@ def page(exploration: Exploration) -> str:
     figures = {
         "requests": len(exploration.plan.requests),
         "runs": len(exploration.results),
-        **counts(exploration.results),
+        **count_verdicts(exploration.results),
         **coverage_counts(exploration),
     }
     anchors = {
@@ -476,7 +501,7 @@ def page(exploration: Exploration) -> str:
             f'<th scope="colgroup" colspan="2" title="{escape(fault)}">{escape(short(fault))}</th>'
             for fault in found.faults
         ),
-        phases="".join(_LASTING if lasting(fault) else _PHASES for fault in found.faults),
+        phases="".join(_LASTING if lasting_effect(fault) else _PHASES for fault in found.faults),
         rows="\n".join(rows),
         legend="".join(
             f'<li><b class="{word.replace(" ", "-")}">{escape(mark)}</b> {word}</li>'
@@ -492,7 +517,9 @@ def _cell_html(cell: Cell, anchors: dict[str, str]) -> str:
     if cell is None:
         return "<td></td>"
     point, word = cell
-    kind, says = (word.replace(" ", "-"), word) if word in MEANINGS else ("none", _SHOWN[word].text)
+    kind, says = (
+        (word.replace(" ", "-"), word) if word in VERDICT_MEANINGS else ("none", _SHOWN[word].text)
+    )
     title, mark = escape(f"{point}: {says}"), escape(_SHOWN[word].mark)
     if (anchor := anchors.get(str(point))) is not None:
         mark = f'<a href="#{anchor}" aria-label="{title}">{mark}</a>'
@@ -501,7 +528,7 @@ def _cell_html(cell: Cell, anchors: dict[str, str]) -> str:
 
 def _story_html(n: int, alike: Sequence[PointResult], exploration: Exploration) -> str:
     first = alike[0]
-    says = "; ".join(first.says) or MEANINGS[first.verdict].text
+    says = "; ".join(first.reasons) or VERDICT_MEANINGS[first.verdict].text
     output = f"<pre>{escape(chr(10).join(first.output))}</pre>" if first.output else ""
     findings = "".join(f"<p>Conduct: {escape(finding)}</p>" for finding in first.conduct)
     lines = "\n".join(escape(exploration.repeat(result.point)) for result in alike)

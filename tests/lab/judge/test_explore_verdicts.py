@@ -10,7 +10,7 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from tests.lab.explore.test_explore import run, sh
+from tests.lab.judge.test_explore import run, sh
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.explore.test_explore import explored, run
+from tests.lab.judge.test_explore import explored, run
 
 CLIENT = str(Path(__file__).with_name("worlds_client.py"))
 AFTER = "create_user_api_key#1/connection_reset/after_commit"

@@ -9,20 +9,17 @@ import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator_lab.explore.plan import (
-    KINDS,
+from hosting_emulator_lab.judge.client_requests import number_requests
+from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES, FaultPoint, faults_for
+from hosting_emulator_lab.judge.point_plan import (
     LIMIT,
-    OUTCOMES,
     READ,
     REPEATED,
     SAME_LIMIT,
-    FaultPoint,
     fault_at,
-    faults_for,
-    number,
-    plan,
+    plan_points,
 )
-from tests.lab.explore.samples import exchange, requests
+from tests.lab.judge.samples import exchange, requests
 from tests.support.fault_kinds import kinds_of_faults
 from tests.support.in_process import InProcess
 
@@ -55,7 +52,7 @@ def test_the_plan_tries_every_fault_kind_that_needs_no_target():
 @pytest.mark.parametrize("call", CALLS)
 def test_every_planned_fault_can_be_armed(call: str):
     api = InProcess()
-    run_plan = plan(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
+    run_plan = plan_points(requests(call), faults=[*KINDS, "abort:*", "gateway_error:504"])
     passing = [point for point in run_plan.points if point.lasting is None]
 
     fault_ids = [api.add_fault(**fault_at(point, run_plan.requests[0])) for point in passing]
@@ -72,7 +69,7 @@ def test_lasting_faults_and_passing_faults_accept_only_their_own_phases(word: st
 
 def test_only_a_problem_that_is_not_retryable_lasts():
     for code, problem in PROBLEMS.items():
-        points = plan(requests(MUTATION), faults=[f"abort:{code}"]).points
+        points = plan_points(requests(MUTATION), faults=[f"abort:{code}"]).points
 
         assert ("lasting" in {point.phase for point in points}) is not problem.retryable, code
 
@@ -81,7 +78,7 @@ def test_each_outcome_is_planned_only_for_requests_that_it_suits():
     calls = ("apply_project_domains", MUTATION, "get_operation")
 
     faults_by_call: dict[str, set[str]] = {call: set() for call in calls}
-    for point in plan(requests(*calls), faults=OUTCOMES).points:
+    for point in plan_points(requests(*calls), faults=OUTCOMES).points:
         faults_by_call[point.call].add(point.fault)
 
     operation_outcomes = {"fail", "cancel", "stick", "exhaust", "reconcile", "long"}
@@ -100,34 +97,38 @@ def test_each_outcome_is_planned_only_for_requests_that_it_suits():
 
 def test_a_blocked_operation_is_planned_only_for_the_first_operation_of_a_project():
     calls = ("apply_project_domains", "initialize_managed_source")
-    log = number(exchange(call, project="01JGFJJZ00TGEYDG0VT5J9EZXF") for call in calls)
+    log = number_requests(exchange(call, project="01JGFJJZ00TGEYDG0VT5J9EZXF") for call in calls)
 
-    points = plan(log, faults=["blocked"]).points
+    points = plan_points(log, faults=["blocked"]).points
 
     assert [point.request for point in points] == ["apply_project_domains#1"]
 
 
 def test_a_quick_plan_is_a_tenth_with_the_most_telling_points_first():
     calls = ("apply_project_domains", MUTATION, READING, "get_dns_authorization")
-    full_plan = plan(requests(*calls), faults=[*KINDS, *OUTCOMES])
+    full_plan = plan_points(requests(*calls), faults=[*KINDS, *OUTCOMES])
 
-    run_plan = plan(requests(*calls), faults=[*KINDS, *OUTCOMES], quick=True)
+    run_plan = plan_points(requests(*calls), faults=[*KINDS, *OUTCOMES], quick=True)
 
     assert len(run_plan.points) == -(-len(full_plan.points) // 10)
     assert [point.fault for point in run_plan.points[:2]] == ["fail", "value_lost"]
     assert len(run_plan.left_out) == len(full_plan.points) - len(run_plan.points)
     assert (run_plan.left_out_by, full_plan.left_out) == ("quick", ())
-    assert plan(requests(*calls), faults=KINDS, max_runs=1).left_out_by == "the limit on runs"
+    assert (
+        plan_points(requests(*calls), faults=KINDS, max_runs=1).left_out_by == "the limit on runs"
+    )
 
 
 def test_a_quick_plan_tries_at_least_six_points():
-    run_plan = plan(requests("read_database_compute"), faults=[*KINDS, *OUTCOMES], quick=True)
+    run_plan = plan_points(
+        requests("read_database_compute"), faults=[*KINDS, *OUTCOMES], quick=True
+    )
 
     assert len(run_plan.points) == 6
 
 
 def test_a_change_meets_each_fault_before_and_after_its_commit():
-    run_plan = plan(requests(MUTATION), faults=["timeout"])
+    run_plan = plan_points(requests(MUTATION), faults=["timeout"])
 
     assert [str(point) for point in run_plan.points] == [
         "create_user_api_key#1/timeout/after_commit",
@@ -137,27 +138,27 @@ def test_a_change_meets_each_fault_before_and_after_its_commit():
 
 
 def test_the_two_phases_of_a_read_are_merged():
-    run_plan = plan(requests(READING), faults=["timeout"])
+    run_plan = plan_points(requests(READING), faults=["timeout"])
 
     assert [point.phase for point in run_plan.points] == ["before_commit"]
-    assert [(merge.point.phase, merge.into.phase, merge.why) for merge in run_plan.merged] == [
+    assert [(merge.point.phase, merge.into.phase, merge.reason) for merge in run_plan.merged] == [
         ("after_commit", "before_commit", READ)
     ]
 
 
 def test_a_refused_request_is_planned_only_before_its_commit():
-    refused = number([exchange(MUTATION, 409, code="idempotency_key_reused")])
+    refused = number_requests([exchange(MUTATION, 409, code="idempotency_key_reused")])
 
-    run_plan = plan(refused, faults=["timeout"])
+    run_plan = plan_points(refused, faults=["timeout"])
 
     assert [point.phase for point in run_plan.points] == ["before_commit"]
     assert run_plan.merged == ()
 
 
 def test_the_rate_limit_refusal_is_planned_once_however_it_is_armed():
-    run_plan = plan(requests(MUTATION), faults=["abort", "rate_limit"])
+    run_plan = plan_points(requests(MUTATION), faults=["abort", "rate_limit"])
 
-    assert Counter(merged.why for merged in run_plan.merged) == {SAME_LIMIT: 2, LIMIT: 1}
+    assert Counter(merged.reason for merged in run_plan.merged) == {SAME_LIMIT: 2, LIMIT: 1}
     assert {str(point) for point in run_plan.points if point.fault == "rate_limit"} == {
         "create_user_api_key#1/rate_limit/before_commit"
     }
@@ -165,7 +166,7 @@ def test_the_rate_limit_refusal_is_planned_once_however_it_is_armed():
 
 
 def test_the_rate_limit_refusal_is_planned_without_the_rate_limit_fault():
-    run_plan = plan(requests(MUTATION), faults=["abort"])
+    run_plan = plan_points(requests(MUTATION), faults=["abort"])
 
     phases = [point.phase for point in run_plan.points if point.fault == "abort:rate_limited"]
     assert phases == ["before_commit"]
@@ -182,33 +183,43 @@ def test_a_plan_can_try_every_problem_code():
 
 
 def test_only_the_first_and_the_last_of_equal_polls_are_planned():
-    polls = number(exchange("get_operation", path="/v1/operations/1") for _ in range(5))
+    polls = number_requests(exchange("get_operation", path="/v1/operations/1") for _ in range(5))
 
-    run_plan = plan(polls, faults=["timeout"])
+    run_plan = plan_points(polls, faults=["timeout"])
 
-    assert [point.n for point in run_plan.points] == [1, 5]
-    repeated = [merge for merge in run_plan.merged if merge.why == REPEATED]
-    assert [(merge.point.n, merge.into.n) for merge in repeated] == [(2, 1), (3, 1), (4, 1)]
+    assert [point.number for point in run_plan.points] == [1, 5]
+    repeated = [merge for merge in run_plan.merged if merge.reason == REPEATED]
+    assert [(merge.point.number, merge.into.number) for merge in repeated] == [
+        (2, 1),
+        (3, 1),
+        (4, 1),
+    ]
 
 
 def test_polls_of_different_operations_are_all_planned():
-    polls = number(exchange("get_operation", path=f"/v1/operations/{n}") for n in range(5))
+    polls = number_requests(exchange("get_operation", path=f"/v1/operations/{n}") for n in range(5))
 
-    assert [point.n for point in plan(polls, faults=["timeout"]).points] == [1, 2, 3, 4, 5]
+    assert [point.number for point in plan_points(polls, faults=["timeout"]).points] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
 
 
 def test_a_limit_on_runs_is_shared_evenly_among_the_requests():
     calls = (MUTATION, READING, "get_dns_authorization", "set_project_powered_by_flag")
 
-    run_plan = plan(requests(*calls), faults=KINDS, max_runs=9)
+    run_plan = plan_points(requests(*calls), faults=KINDS, max_runs=9)
 
     assert sorted(Counter(point.call for point in run_plan.points).values()) == [2, 2, 2, 3]
-    full_plan = plan(requests(*calls), faults=KINDS)
+    full_plan = plan_points(requests(*calls), faults=KINDS)
     assert (*run_plan.points, *run_plan.left_out) == full_plan.points
 
 
 def test_the_calls_option_limits_the_plan_to_requests_of_those_calls():
-    run_plan = plan(requests(MUTATION, READING), faults=["timeout"], calls=[READING])
+    run_plan = plan_points(requests(MUTATION, READING), faults=["timeout"], calls=[READING])
 
     assert {point.call for point in run_plan.points} == {READING}
 
@@ -222,9 +233,9 @@ def test_requests_without_a_caller_or_a_call_are_not_numbered():
         exchange(READING),
     ]
 
-    numbered = number(log)
+    numbered = number_requests(log)
 
-    assert [(request.n, request.succeeded) for request in numbered] == [
+    assert [(request.number, request.succeeded) for request in numbered] == [
         (1, True),
         (2, False),
         (3, True),
@@ -242,9 +253,11 @@ def test_a_request_that_a_fault_of_the_world_hit_is_not_counted_for_other_faults
         exchange(MUTATION),
     ]
 
-    numbered = number(log)
+    numbered = number_requests(log)
 
-    assert [(request.n, request.n_after, request.succeeded) for request in numbered] == [
+    assert [
+        (request.number, request.number_after_commit, request.succeeded) for request in numbered
+    ] == [
         (1, 1, True),
         (2, 1, False),
         (3, 2, True),
@@ -252,7 +265,7 @@ def test_a_request_that_a_fault_of_the_world_hit_is_not_counted_for_other_faults
 
 
 def test_a_refused_request_counts_in_both_phases():
-    third = number([exchange(MUTATION), exchange(MUTATION, 409), exchange(MUTATION)])[2]
+    third = number_requests([exchange(MUTATION), exchange(MUTATION, 409), exchange(MUTATION)])[2]
 
     def skipped_count(phase: str) -> int:
         point = FaultPoint.read(f"{MUTATION}#3/timeout/{phase}")
@@ -262,7 +275,7 @@ def test_a_refused_request_counts_in_both_phases():
 
 
 @pytest.mark.parametrize(
-    ("fault", "answer_bytes", "effect"),
+    ("fault", "response_bytes", "effect"),
     [
         ("truncate", 99, {"bytes": 49}),
         ("slow_response", 500, {"bytes_per_second": 500}),
@@ -270,11 +283,11 @@ def test_a_refused_request_counts_in_both_phases():
     ],
 )
 def test_a_response_is_cut_in_the_middle_and_slowed_to_one_second(
-    fault: str, answer_bytes: int, effect: dict[str, int]
+    fault: str, response_bytes: int, effect: dict[str, int]
 ):
     point = FaultPoint(READING, 1, fault, "before_commit")
 
-    armed_fault = fault_at(point, replace(requests(READING)[0], answer_bytes=answer_bytes))
+    armed_fault = fault_at(point, replace(requests(READING)[0], response_bytes=response_bytes))
 
     assert armed_fault[fault] == effect
 
@@ -298,5 +311,5 @@ def test_the_refusal_of_an_invalid_point_suggests_a_correction(text: str, sugges
 
 
 def test_every_written_point_is_read_back_unchanged():
-    for point in plan(requests(*CALLS), faults=[*KINDS, "abort:*"]).points:
+    for point in plan_points(requests(*CALLS), faults=[*KINDS, "abort:*"]).points:
         assert FaultPoint.read(str(point)) == point

@@ -8,23 +8,17 @@ from typing import Any
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.calls import CALLS as CONTRACT_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator_lab.explore.plan import (
-    KINDS,
-    FaultPoint,
+from hosting_emulator_lab.judge.client_requests import (
     NumberedRequest,
     ObservedExchange,
-    number,
-    plan,
+    number_requests,
 )
-from hosting_emulator_lab.explore.report import Exploration, page
-from hosting_emulator_lab.explore.runs import (
-    CleanRun,
-    Observation,
-    PointResult,
-    RunEnd,
-    State,
-    summary,
-)
+from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint
+from hosting_emulator_lab.judge.point_plan import plan_points
+from hosting_emulator_lab.judge.report import Exploration, page
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import CleanRun, PointResult, RunEnd
+from hosting_emulator_lab.judge.world_summary import StateRows, summarize
 
 
 def met_line(calls: int, kinds: int, codes: int) -> str:
@@ -68,7 +62,7 @@ def exchange(
 
 def requests(*calls: str) -> tuple[NumberedRequest, ...]:
     """Return successful requests of these calls."""
-    return number(exchange(call, n=n) for n, call in enumerate(calls, 1))
+    return number_requests(exchange(call, n=n) for n, call in enumerate(calls, 1))
 
 
 def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
@@ -79,7 +73,7 @@ def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
         "projects": {"S": {"alias": "shop", "flag_enabled": True}, "N": {"alias": "notes"}},
         **tables,
     }
-    return summary({"tables": document})
+    return summarize({"tables": document})
 
 
 def key(name: str) -> dict[str, Any]:
@@ -92,27 +86,38 @@ def operation(state: str, **fields: Any) -> dict[str, Any]:
     return {"kind": "apply_project_domains", "project_id": "S", "state": state, **fields}
 
 
-def clean(observation: Observation | None = None, second_state: State | None = None) -> CleanRun:
+def clean(
+    observation: Observation | None = None, second_state: StateRows | None = None
+) -> CleanRun:
     """Return a clean run that creates one API key."""
     first_observation = observation or Observation(
         requests("create_user_api_key"), state(user_api_keys={"1": key("ci")})
     )
     compared_state = first_observation.state if second_state is None else second_state
     return CleanRun(
-        state(), first_observation, RunEnd(0), compared_state, values=first_observation.values
+        state(),
+        first_observation,
+        RunEnd(0),
+        compared_state,
+        key_values=first_observation.key_values,
     )
 
 
 def result(text: str, **overrides: Any) -> PointResult:
     """Return the result of a point."""
-    fields: dict[str, Any] = {"verdict": "survived", "says": (), "exit_code": 0, "duration_s": 0.25}
+    fields: dict[str, Any] = {
+        "verdict": "survived",
+        "reasons": (),
+        "exit_code": 0,
+        "duration_s": 0.25,
+    }
     return PointResult(point=FaultPoint.read(text), **{**fields, **overrides})
 
 
 def exploration(*results: PointResult, **overrides: Any) -> Exploration:
     """Return an exploration of the creation of a key with timeouts and connection resets."""
     clean_run = clean()
-    run_plan = plan(clean_run.seen.requests, faults=["timeout", "connection_reset"])
+    run_plan = plan_points(clean_run.observation.requests, faults=["timeout", "connection_reset"])
     fields: dict[str, Any] = {
         "subject": "./deploy.sh",
         "clean": clean_run,
@@ -125,7 +130,9 @@ def exploration(*results: PointResult, **overrides: Any) -> Exploration:
 
 def page_with_long_results() -> str:
     """Return the HTML report of every fault at every call, with a long name and a long line in it."""
-    run_plan = plan(requests(*reversed(CALLS)), faults=["abort:api_key_creation_uncertain", *KINDS])
+    run_plan = plan_points(
+        requests(*reversed(CALLS)), faults=["abort:api_key_creation_uncertain", *KINDS]
+    )
     findings = ("retried-too-soon: Retried too soon",)
     longest = max(run_plan.points, key=lambda point: len(str(point)))
     results = [

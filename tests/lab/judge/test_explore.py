@@ -15,8 +15,8 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from hosting_emulator_lab.explore.plan import KINDS
-from tests.lab.explore.samples import met_line
+from hosting_emulator_lab.judge.fault_points import KINDS
+from tests.lab.judge.samples import met_line
 from tests.support import warm
 from tests.support.exec_process import environment, wait_until
 from tests.support.plain_http import client_command
@@ -32,7 +32,7 @@ _MARK = "HOSTING_EMULATOR_TEST_MARK"
 
 
 def client(manner: str, requests: int = 2) -> tuple[str, ...]:
-    return ("--", *client_command("tests.lab.explore.explored"), manner, str(requests))
+    return ("--", *client_command("tests.lab.judge.explored"), manner, str(requests))
 
 
 def sh(code: str) -> tuple[str, ...]:

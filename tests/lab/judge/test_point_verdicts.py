@@ -8,17 +8,14 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator_lab.explore.plan import FaultPoint
-from hosting_emulator_lab.explore.runs import (
-    NO_VALUE,
-    ConductChoice,
-    Explorer,
-    Observation,
-    RunEnd,
-    Visit,
-    judge,
-)
-from tests.lab.explore.samples import clean, key, operation, state
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.judged_run import NO_VALUE
+from hosting_emulator_lab.judge.point_runs import PointRuns
+from hosting_emulator_lab.judge.point_verdicts import judge_point
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import ConductChoice, RunEnd
+from hosting_emulator_lab.judge.run_visit import RunVisit
+from tests.lab.judge.samples import clean, key, operation, state
 
 POINT = FaultPoint.read("create_user_api_key#1/timeout/after_commit")
 ONE_KEY = {"1": key("ci")}
@@ -30,8 +27,8 @@ def verdict_and_says(
 ) -> list[str]:
     """Judge a run and return its verdict and explanations."""
     observation = Observation((), state(**{"user_api_keys": ONE_KEY, **tables}), hit=hit)
-    result = judge(POINT, RunEnd(code, hung), observation, clean(), limit_s=10)
-    return [result.verdict, *result.says]
+    result = judge_point(POINT, RunEnd(code, hung), observation, clean(), limit_s=10)
+    return [result.verdict, *result.reasons]
 
 
 def test_a_run_with_the_same_exit_code_and_state_survived():
@@ -117,8 +114,10 @@ def test_a_ticket_that_a_newer_ticket_revoked_does_not_count_as_doubled():
     retried = state(dev_access_tickets={"1": ticket("revoked"), "2": ticket("unused")})
     unrevoked = state(dev_access_tickets={"1": ticket("unused"), "2": ticket("unused")})
 
-    assert judge(POINT, RunEnd(0), Observation((), retried, hit=True), clean_run, limit_s=1).fine
-    assert not judge(
+    assert judge_point(
+        POINT, RunEnd(0), Observation((), retried, hit=True), clean_run, limit_s=1
+    ).fine
+    assert not judge_point(
         POINT, RunEnd(0), Observation((), unrevoked, hit=True), clean_run, limit_s=1
     ).fine
 
@@ -129,11 +128,11 @@ def test_content_that_differs_between_clean_runs_is_not_compared():
     clean_run = clean(Observation((), states["one"]), second_state=states["two"])
 
     def verdict(run_state: Any) -> str:
-        return judge(
+        return judge_point(
             POINT, RunEnd(0), Observation((), run_state, hit=True), clean_run, limit_s=1
         ).verdict
 
-    assert clean_run.vague == ["API key"]
+    assert clean_run.varying_kinds == ["API key"]
     assert (verdict(states["three"]), verdict(two_keys)) == ("survived", "doubled")
 
 
@@ -144,20 +143,20 @@ def test_a_count_that_differs_between_clean_runs_is_not_compared():
 
     observation = Observation((), two_keys, hit=True)
 
-    assert judge(POINT, RunEnd(0), observation, clean_run, limit_s=1).verdict == "survived"
+    assert judge_point(POINT, RunEnd(0), observation, clean_run, limit_s=1).verdict == "survived"
 
 
 def explored(*ends: RunEnd) -> tuple[str, tuple[str, ...], int]:
     """Explore one point whose runs end like this; return verdict, explanations and number of runs."""
     run_names: list[str] = []
 
-    def perform(visit: Visit, name: str, limit_s: float | None) -> RunEnd:
-        visit.seen = Observation((), state(user_api_keys=ONE_KEY), hit=True)
+    def perform(visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
+        visit.observation = Observation((), state(user_api_keys=ONE_KEY), hit=True)
         run_names.append(name)
         return ends[len(run_names) - 1]
 
-    result = Explorer(perform).result("run-1", POINT, clean())
-    return result.verdict, result.says, len(run_names)
+    result = PointRuns(perform).result("run-1", POINT, clean())
+    return result.verdict, result.reasons, len(run_names)
 
 
 def test_only_a_failure_that_recurs_in_a_second_run_counts():
@@ -175,7 +174,7 @@ def test_conduct_findings_of_the_clean_run_are_not_reported_again():
     clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), conduct=("old",)))
     observation = Observation((), state(user_api_keys=ONE_KEY), hit=True, conduct=("old", "new"))
 
-    assert judge(POINT, RunEnd(0), observation, clean_run, limit_s=1).conduct == ("new",)
+    assert judge_point(POINT, RunEnd(0), observation, clean_run, limit_s=1).conduct == ("new",)
 
 
 @pytest.mark.parametrize(
@@ -186,17 +185,19 @@ def test_a_conduct_finding_is_ignored_reported_or_counted_by_choice(
     conduct: ConductChoice, verdict: str, count: int
 ):
     clean_run = clean()
-    clean_run = replace(clean_run, seen=replace(clean_run.seen, conduct=("unread-field: No",)))
+    clean_run = replace(
+        clean_run, observation=replace(clean_run.observation, conduct=("unread-field: No",))
+    )
     finding = "retried-too-soon: Tried again"
     observation = Observation(
         (), state(user_api_keys=ONE_KEY), hit=True, conduct=("unread-field: No", finding)
     )
 
-    result = judge(POINT, RunEnd(0), observation, clean_run, limit_s=10, conduct=conduct)
+    result = judge_point(POINT, RunEnd(0), observation, clean_run, limit_s=10, conduct=conduct)
 
     assert (result.verdict, result.conduct) == (verdict, (finding,) * count)
-    assert result.says == (("retried-too-soon",) if conduct == "error" else ())
-    failed = judge(POINT, RunEnd(1), observation, clean_run, limit_s=10, conduct=conduct)
+    assert result.reasons == (("retried-too-soon",) if conduct == "error" else ())
+    failed = judge_point(POINT, RunEnd(1), observation, clean_run, limit_s=10, conduct=conduct)
     assert failed.verdict == "failed"
 
 
@@ -209,7 +210,7 @@ def test_a_conduct_error_counts_where_conduct_is_reported(conduct: ConductChoice
     observation = Observation((), state(), hit=True, conduct=findings, conduct_errors=findings)
     point = FaultPoint.read(FORBIDDEN)
 
-    result = judge(point, RunEnd(1), observation, clean(), limit_s=10, conduct=conduct)
+    result = judge_point(point, RunEnd(1), observation, clean(), limit_s=10, conduct=conduct)
 
     assert result.verdict == verdict
 
@@ -228,15 +229,15 @@ def lasting_verdict(
 ) -> str:
     """Judge a run with a lasting fault and return its verdict."""
     first_observation = Observation(
-        (), state(operations=SUCCEEDED, user_api_keys=ONE_KEY), sent=4, values=1
+        (), state(operations=SUCCEEDED, user_api_keys=ONE_KEY), request_count=4, key_values=1
     )
     clean_run = clean(first_observation)
-    clean_run = replace(clean_run, ended=RunEnd(0, printed=("done 1",)))
+    clean_run = replace(clean_run, end=RunEnd(0, printed_lines=("done 1",)))
     observation = replace(first_observation, hit=True, **overrides)
     point = FaultPoint.read(text)
 
-    run_end = end or RunEnd(0, duration_s=1, printed=("done 2",))
-    return judge(point, run_end, observation, clean_run, limit_s=limit_s).verdict
+    run_end = end or RunEnd(0, duration_s=1, printed_lines=("done 2",))
+    return judge_point(point, run_end, observation, clean_run, limit_s=limit_s).verdict
 
 
 def test_a_client_that_fails_under_a_lasting_fault_gave_up():
@@ -244,7 +245,10 @@ def test_a_client_that_fails_under_a_lasting_fault_gave_up():
         lasting_verdict(FAILS, RunEnd(1), state=state(operations={"1": operation("failed")}))
         == "gave up"
     )
-    assert lasting_verdict(FORBIDDEN, RunEnd(1), alike=1, in_vain=True) == "gave up"
+    assert (
+        lasting_verdict(FORBIDDEN, RunEnd(1), refusals_in_a_row=1, is_last_refused=True)
+        == "gave up"
+    )
 
 
 def test_success_although_the_operation_did_not_succeed_is_blind_success():
@@ -260,8 +264,8 @@ def test_success_although_the_operation_did_not_succeed_is_blind_success():
 def test_success_before_the_operation_fails_is_blind_success():
     failures = Counter({"apply_project_domains of shop failed (operation_failed)": 1})
 
-    assert lasting_verdict(FAILS, failed=failures) == "blind success"
-    assert lasting_verdict(FAILS, RunEnd(1), failed=failures) == "gave up"
+    assert lasting_verdict(FAILS, failed_operations=failures) == "blind success"
+    assert lasting_verdict(FAILS, RunEnd(1), failed_operations=failures) == "gave up"
 
 
 def test_repeating_a_failed_operation_is_not_doubled():
@@ -273,32 +277,35 @@ def test_repeating_a_failed_operation_is_not_doubled():
 
 
 def test_a_refusal_that_changes_no_printed_word_is_blind_success():
-    overrides: dict[str, Any] = {"alike": 1, "in_vain": True}
+    overrides: dict[str, Any] = {"refusals_in_a_row": 1, "is_last_refused": True}
 
     assert lasting_verdict(READ, **overrides) == "blind success"
     assert (
-        lasting_verdict(READ, RunEnd(0, printed=("no deployments to show",)), **overrides)
+        lasting_verdict(READ, RunEnd(0, printed_lines=("no deployments to show",)), **overrides)
         == "unclear"
     )
 
 
 def test_a_read_that_a_second_request_completes_survives():
-    assert lasting_verdict(READ, alike=1, in_vain=False) == "survived"
+    assert lasting_verdict(READ, refusals_in_a_row=1, is_last_refused=False) == "survived"
 
 
 def test_many_retries_without_pauses_are_repeated():
     end = RunEnd(1, duration_s=1)
 
     outage = "create_user_api_key#1/outage/lasting"
-    assert lasting_verdict(outage, end, alike=300, in_vain=True) == "repeated"
-    assert lasting_verdict(outage, end, alike=4, in_vain=True) == "gave up"
+    assert lasting_verdict(outage, end, refusals_in_a_row=300, is_last_refused=True) == "repeated"
+    assert lasting_verdict(outage, end, refusals_in_a_row=4, is_last_refused=True) == "gave up"
     # A client that advances the clock of the world has waited.
-    assert lasting_verdict(outage, end, alike=300, in_vain=True, passed_s=9000) == "gave up"
+    assert (
+        lasting_verdict(outage, end, refusals_in_a_row=300, is_last_refused=True, world_time_s=9000)
+        == "gave up"
+    )
 
 
 def test_three_attempts_after_a_final_refusal_are_repeated_and_two_are_not():
-    assert lasting_verdict(FORBIDDEN, RunEnd(1), alike=2) == "gave up"
-    assert lasting_verdict(FORBIDDEN, RunEnd(1), alike=3) == "repeated"
+    assert lasting_verdict(FORBIDDEN, RunEnd(1), refusals_in_a_row=2) == "gave up"
+    assert lasting_verdict(FORBIDDEN, RunEnd(1), refusals_in_a_row=3) == "repeated"
 
 
 @pytest.mark.parametrize("fault", ["outage", "limited"])
@@ -306,29 +313,31 @@ def test_a_temporary_refusal_may_be_retried_with_pauses(fault: str):
     point = f"create_user_api_key#1/{fault}/lasting"
     end = RunEnd(1, duration_s=1)
 
-    assert lasting_verdict(point, end, alike=6) == "gave up"
+    assert lasting_verdict(point, end, refusals_in_a_row=6) == "gave up"
     findings = ("retried-too-soon: Retried too soon",)
-    assert lasting_verdict(point, end, alike=6, conduct=findings) == "repeated"
+    assert lasting_verdict(point, end, refusals_in_a_row=6, conduct=findings) == "repeated"
 
 
 def test_a_patient_client_waits_until_it_sends_too_many_polls():
     end = RunEnd(143, hung=True, duration_s=10)
 
-    assert lasting_verdict(STUCK, end, sent=9) == "waits"
+    assert lasting_verdict(STUCK, end, request_count=9) == "waits"
     assert (
-        lasting_verdict(STUCK, end, sent=40) == "waits"
+        lasting_verdict(STUCK, end, request_count=40) == "waits"
     )  # the client may have a limit of two minutes
-    assert lasting_verdict(STUCK, end, sent=300) == "hung"
-    assert lasting_verdict(STUCK, end, sent=40, limit_s=180) == "hung"
+    assert lasting_verdict(STUCK, end, request_count=300) == "hung"
+    assert lasting_verdict(STUCK, end, request_count=40, limit_s=180) == "hung"
 
 
 def test_waiting_after_an_end_or_a_final_refusal_is_hung():
     end = RunEnd(143, hung=True, duration_s=10)
     findings = ("polled-after-end: Polled an operation",)
 
-    assert lasting_verdict(FORBIDDEN, end, sent=40) == "hung"
+    assert lasting_verdict(FORBIDDEN, end, request_count=40) == "hung"
     assert (
-        lasting_verdict("apply_project_domains#1/fail/lasting", end, sent=40, conduct=findings)
+        lasting_verdict(
+            "apply_project_domains#1/fail/lasting", end, request_count=40, conduct=findings
+        )
         == "hung"
     )
 
@@ -343,7 +352,7 @@ def test_waiting_after_an_end_or_a_final_refusal_is_hung():
     ],
 )
 def test_null_inside_a_printed_name_is_unclear(line: str, verdict: str):
-    run_end = RunEnd(0, printed=(line,))
+    run_end = RunEnd(0, printed_lines=(line,))
 
     assert lasting_verdict("get_dns_authorization#1/no_zone/lasting", run_end) == verdict
 
@@ -376,7 +385,7 @@ def test_a_request_that_names_null_is_blind_success():
     urls = frozenset({"/v1/projects/null/edge-dns"})
 
     assert (
-        lasting_verdict("get_dns_authorization#1/no_zone/lasting", none_urls=urls)
+        lasting_verdict("get_dns_authorization#1/no_zone/lasting", null_urls=urls)
         == "blind success"
     )
 
@@ -385,23 +394,23 @@ def test_a_key_that_replaces_a_lost_value_is_not_doubled():
     point = "create_user_api_key#1/value_lost/lasting"
     two_keys = state(operations=SUCCEEDED, user_api_keys=TWO_KEYS)
 
-    assert lasting_verdict(point, values=0, asked_keys=1, lost_keys=1) == "blind success"
+    assert lasting_verdict(point, key_values=0, requested_keys=1, lost_keys=1) == "blind success"
     assert lasting_verdict(point, state=two_keys, lost_keys=1) == "survived"
     assert lasting_verdict(point, state=two_keys, lost_keys=0) == "doubled"
-    assert lasting_verdict(point, RunEnd(1), values=0, lost_keys=1) == "gave up"
+    assert lasting_verdict(point, RunEnd(1), key_values=0, lost_keys=1) == "gave up"
 
 
 def test_a_key_with_a_random_name_may_replace_a_lost_value():
     clean_run = replace(
-        clean(Observation((), state(user_api_keys={"1": key("ci-1")}), values=1)),
-        again=state(user_api_keys={"1": key("ci-2")}),
+        clean(Observation((), state(user_api_keys={"1": key("ci-1")}), key_values=1)),
+        second_state=state(user_api_keys={"1": key("ci-2")}),
     )
     final_state = state(user_api_keys={"1": key("ci-3"), "2": key("ci-3-again")})
-    observation = Observation((), final_state, hit=True, values=1, lost_keys=1)
+    observation = Observation((), final_state, hit=True, key_values=1, lost_keys=1)
 
-    assert judge(POINT, RunEnd(0), observation, clean_run, limit_s=10).verdict == "survived"
+    assert judge_point(POINT, RunEnd(0), observation, clean_run, limit_s=10).verdict == "survived"
     without_loss = replace(observation, lost_keys=0)
-    assert judge(POINT, RunEnd(0), without_loss, clean_run, limit_s=10).verdict == "doubled"
+    assert judge_point(POINT, RunEnd(0), without_loss, clean_run, limit_s=10).verdict == "doubled"
 
 
 @pytest.mark.parametrize(
@@ -415,8 +424,8 @@ def test_a_key_with_a_random_name_may_replace_a_lost_value():
     ],
 )
 def test_printed_words_never_turn_a_lost_value_into_survival(printed: str, verdict: str):
-    overrides: dict[str, Any] = {"values": 0, "asked_keys": 1, "lost_keys": 1}
-    run_end = RunEnd(0, printed=(printed,))
+    overrides: dict[str, Any] = {"key_values": 0, "requested_keys": 1, "lost_keys": 1}
+    run_end = RunEnd(0, printed_lines=(printed,))
 
     assert (
         lasting_verdict("create_user_api_key#1/value_lost/lasting", run_end, **overrides) == verdict
@@ -424,38 +433,42 @@ def test_printed_words_never_turn_a_lost_value_into_survival(printed: str, verdi
 
 
 def test_a_client_that_requests_no_key_loses_no_value():
-    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), values=1))
+    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), key_values=1))
     observation = Observation((), state(user_api_keys=ONE_KEY), hit=True)
 
-    assert judge(POINT, RunEnd(0), observation, clean_run, limit_s=10).verdict == "survived"
+    assert judge_point(POINT, RunEnd(0), observation, clean_run, limit_s=10).verdict == "survived"
     unreached = replace(observation, hit=False, state=state())
-    assert judge(POINT, RunEnd(0), unreached, clean_run, limit_s=10).verdict == "not reached"
+    assert judge_point(POINT, RunEnd(0), unreached, clean_run, limit_s=10).verdict == "not reached"
 
 
 def test_a_value_lost_on_the_wire_is_blind_success():
-    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), values=1))
-    observation = Observation((), state(user_api_keys=ONE_KEY), hit=True, asked_keys=1, lost_keys=1)
+    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), key_values=1))
+    observation = Observation(
+        (), state(user_api_keys=ONE_KEY), hit=True, requested_keys=1, lost_keys=1
+    )
 
-    result = judge(POINT, RunEnd(0), observation, clean_run, limit_s=10)
+    result = judge_point(POINT, RunEnd(0), observation, clean_run, limit_s=10)
 
-    assert (result.verdict, result.says) == ("blind success", (NO_VALUE,))
-    assert judge(POINT, RunEnd(1), observation, clean_run, limit_s=10).verdict == "gave up"
-    with_second_key = replace(observation, state=state(user_api_keys=TWO_KEYS), values=1)
-    assert judge(POINT, RunEnd(0), with_second_key, clean_run, limit_s=10).fine
+    assert (result.verdict, result.reasons) == ("blind success", (NO_VALUE,))
+    assert judge_point(POINT, RunEnd(1), observation, clean_run, limit_s=10).verdict == "gave up"
+    with_second_key = replace(observation, state=state(user_api_keys=TWO_KEYS), key_values=1)
+    assert judge_point(POINT, RunEnd(0), with_second_key, clean_run, limit_s=10).fine
 
 
 @pytest.mark.parametrize(("timeout_s", "late_ms"), [(1.5, 100), (30.0, 1000)])
 def test_a_late_response_arrives_within_the_timeout_of_the_client(timeout_s: float, late_ms: int):
     delays: list[int] = []
 
-    def perform(visit: Visit, name: str, limit_s: float | None) -> RunEnd:
+    def perform(visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
         delays.append(visit.late_ms)
         is_retried = visit.late_ms > timeout_s * 1000
-        visit.seen = Observation((), state(user_api_keys=ONE_KEY), hit=True, sent=1 + is_retried)
+        visit.observation = Observation(
+            (), state(user_api_keys=ONE_KEY), hit=True, request_count=1 + is_retried
+        )
         return RunEnd(0)
 
-    explorer = Explorer(perform)
-    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), sent=1))
+    explorer = PointRuns(perform)
+    clean_run = clean(Observation((), state(user_api_keys=ONE_KEY), request_count=1))
     for phase in ("before_commit", "after_commit"):
         explorer.result("run", FaultPoint.read(f"create_user_api_key#1/latency/{phase}"), clean_run)
 

@@ -11,7 +11,7 @@ from itertools import permutations
 import pytest
 
 from hosting_emulator.supervisor import ChildCommand, RunMessages
-from tests.lab.explore.test_explore import explored
+from tests.lab.judge.test_explore import explored
 
 #: The number of the system call `exit`, which ends only the calling thread.
 EXIT_CALL = {"x86_64": 60, "aarch64": 93}.get(platform.machine())

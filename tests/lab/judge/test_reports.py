@@ -12,8 +12,9 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator_lab.explore.plan import KINDS, OUTCOMES, plan
-from hosting_emulator_lab.explore.report import (
+from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES
+from hosting_emulator_lab.judge.point_plan import plan_points
+from hosting_emulator_lab.judge.report import (
     Exploration,
     coverage,
     document,
@@ -25,8 +26,8 @@ from hosting_emulator_lab.explore.report import (
     report_text,
     result_document,
 )
-from hosting_emulator_lab.explore.runs import Observation
-from tests.lab.explore.samples import clean, exploration, met_line, requests, result, state
+from hosting_emulator_lab.judge.run_observation import Observation
+from tests.lab.judge.samples import clean, exploration, met_line, requests, result, state
 
 KEY = "create_user_api_key#1"
 SAYS = "one key too many"
@@ -35,7 +36,7 @@ LINE = (
 )
 MIXED = (
     result(
-        f"{KEY}/timeout/after_commit", verdict="doubled", says=(SAYS,), output=("<Done> & done",)
+        f"{KEY}/timeout/after_commit", verdict="doubled", reasons=(SAYS,), output=("<Done> & done",)
     ),
     result(f"{KEY}/connection_reset/after_commit", codes=("service_unavailable",)),
     result(f"{KEY}/timeout/before_commit", verdict="not reached", hit=False),
@@ -71,7 +72,7 @@ def test_colors_change_no_word_of_the_text_report(mixed: Exploration):
 
 def test_points_with_the_same_result_share_one_story_with_a_command_each():
     results = [
-        result(f"{KEY}/{fault}/before_commit", verdict="failed", says=("exit code 1",))
+        result(f"{KEY}/{fault}/before_commit", verdict="failed", reasons=("exit code 1",))
         for fault in ("timeout", "connection_reset")
     ]
 
@@ -82,7 +83,7 @@ def test_points_with_the_same_result_share_one_story_with_a_command_each():
 
 
 def test_a_matrix_too_wide_for_names_numbers_its_columns():
-    run_plan = plan(requests(*CALLS), faults=[*KINDS, "abort:*"])
+    run_plan = plan_points(requests(*CALLS), faults=[*KINDS, "abort:*"])
     wide = exploration(plan=run_plan, clean=clean())
 
     lines = report_text(wide).splitlines()
@@ -107,7 +108,7 @@ def test_a_conduct_finding_of_several_survived_runs_is_reported_once():
 
 
 def test_conduct_findings_of_the_clean_run_are_reported_with_their_command():
-    observation = replace(clean().seen, conduct=("retried-too-soon: No",))
+    observation = replace(clean().observation, conduct=("retried-too-soon: No",))
     survived = result(f"{KEY}/timeout/before_commit")
     explored = exploration(
         survived, clean=clean(observation), repeat_clean="hosting-emulator exec -- ./deploy.sh"
@@ -126,7 +127,7 @@ def test_the_story_of_a_misbehaved_run_names_its_rules():
     misbehaved = result(
         f"{KEY}/timeout/before_commit",
         verdict="misbehaved",
-        says=("retried-too-soon",),
+        reasons=("retried-too-soon",),
         conduct=("retried-too-soon: No",),
     )
 
@@ -144,7 +145,7 @@ def test_coverage_leaves_out_calls_that_no_fault_hit():
     clean_run = clean(Observation(requests("create_user_api_key", "list_deployments"), state()))
     missed = result("list_deployments#1/timeout/before_commit", verdict="not reached", hit=False)
     met = result(f"{KEY}/timeout/before_commit")
-    run_plan = plan(clean_run.seen.requests, faults=["timeout"])
+    run_plan = plan_points(clean_run.observation.requests, faults=["timeout"])
 
     covered = coverage(exploration(met, missed, clean=clean_run, plan=run_plan))
 
@@ -153,7 +154,7 @@ def test_coverage_leaves_out_calls_that_no_fault_hit():
 
 def test_coverage_counts_outcomes_that_a_quick_plan_leaves_out_as_not_met():
     """The matrix has a column for each of them too."""
-    run_plan = plan(requests("apply_project_domains"), faults=OUTCOMES, quick=True)
+    run_plan = plan_points(requests("apply_project_domains"), faults=OUTCOMES, quick=True)
     explored = exploration(result(str(run_plan.points[0])), plan=run_plan)
 
     assert (
@@ -163,7 +164,7 @@ def test_coverage_counts_outcomes_that_a_quick_plan_leaves_out_as_not_met():
 
 
 def test_the_text_report_names_a_failure_of_only_one_of_two_runs():
-    once = result(f"{KEY}/timeout/before_commit", says=("once: failed",))
+    once = result(f"{KEY}/timeout/before_commit", reasons=("once: failed",))
 
     text = report_text(exploration(once))
 
@@ -171,7 +172,7 @@ def test_the_text_report_names_a_failure_of_only_one_of_two_runs():
 
 
 def test_explore_announces_the_number_of_runs():
-    run_plan = plan(requests(KEY[:-2], "list_deployments"), faults=["timeout"], max_runs=2)
+    run_plan = plan_points(requests(KEY[:-2], "list_deployments"), faults=["timeout"], max_runs=2)
 
     assert plan_text(run_plan, 4) == (
         "2 requests: 2 runs, 4 at a time, 1 more is merged as equivalent, 1 is left out by the "
@@ -212,7 +213,7 @@ def test_output_that_several_runs_share_is_printed_once():
     points = [f"{KEY}/{kind}/after_commit" for kind in ("timeout", "connection_reset")]
     says = [("exit code 1",), ("exit code 1", "and more")]
     results = [
-        result(point, verdict="failed", says=point_says, output=("Begun.", str(n), *end))
+        result(point, verdict="failed", reasons=point_says, output=("Begun.", str(n), *end))
         for n, (point, point_says) in enumerate(zip(points, says, strict=True))
     ]
 
@@ -312,7 +313,9 @@ def test_the_text_report_names_state_that_differs_between_two_clean_runs():
 
 def test_a_lasting_fault_has_one_column_and_one_mark_in_the_matrix():
     clean_run = clean()
-    run_plan = plan(clean_run.seen.requests, faults=["timeout", "value_lost", "abort:forbidden"])
+    run_plan = plan_points(
+        clean_run.observation.requests, faults=["timeout", "value_lost", "abort:forbidden"]
+    )
     results = [
         result("create_user_api_key#1/value_lost/lasting", verdict="blind success"),
         result("create_user_api_key#1/abort:forbidden/lasting", verdict="gave up"),

@@ -1,0 +1,132 @@
+"""The requests of a run, numbered by call: `create_user_api_key#1` names the same request in each run.
+
+Faults count requests in the same way, so that a fault can be armed for a request of an earlier run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.sdk import Exchange
+
+#: An entry in an exchange's explanation for a fault that acted. A latency lets other faults act too.
+_ACTED = re.compile(r"\S+ \((?!latency,)\w+, (before_commit|after_commit)\) acted\b")
+
+#: Identifies a request of an observation: the index of its chapter, and its number in that chapter.
+Place: TypeAlias = tuple[int, int]
+
+
+class ObservedExchange(Exchange, frozen=True, kw_only=True):
+    """An exchange of a run. `chapter` is the index of its chapter in the observation."""
+
+    chapter: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedRequest:
+    """A request that a fault can meet.
+
+    `number` is its position among the requests to its call, from 1. `number_after_commit` is its
+    position among those that a fault after the commit can meet. `succeeded` is whether a fault after
+    the commit can meet this request. `position` is its position among all requests, from 1.
+
+    `operations_before` is the number of operations that earlier requests to its call began.
+    `project_is_busy` is whether an earlier request began an operation of the same project.
+
+    `response_bytes` is the length of the response's body, and `response` is the body's content.
+    """
+
+    exchange: ObservedExchange
+    call: str
+    number: int
+    number_after_commit: int
+    succeeded: bool
+    position: int = 1
+    operations_before: int = 0
+    project_is_busy: bool = False
+    response_bytes: int = 0
+    response: Any = None
+
+    @property
+    def name(self) -> str:
+        """The request's name, such as `create_user_api_key#1`."""
+        return f"{self.call}#{self.number}"
+
+    @property
+    def key(self) -> str | None:
+        """The request's Idempotency-Key, or None if its call needs none."""
+        return self.exchange.idempotency_key if ALL_CALLS[self.call].idempotent else None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the request changes nothing."""
+        return ALL_CALLS[self.call].method == "GET"
+
+    @property
+    def begins_operation(self) -> bool:
+        """Whether the request began an operation."""
+        call = ALL_CALLS[self.call]
+        return self.succeeded and call.idempotent and call.response == "Operation"
+
+
+def place_of(exchange: ObservedExchange) -> Place:
+    """Return the chapter and the number of an exchange."""
+    return exchange.chapter, exchange.n
+
+
+def number_requests(
+    exchanges: Iterable[ObservedExchange],
+    responses: Mapping[Place, tuple[int, Any]] | None = None,
+) -> tuple[NumberedRequest, ...]:
+    """Number the requests of a run, whose exchanges are in the order of their arrival.
+
+    `responses` contains the length and the content of the responses' bodies. Requests that no fault
+    can meet are left out: requests to no call, requests without a valid caller, and requests that a
+    fault of the world met before the commit.
+    """
+    counts: Counter[str] = Counter()
+    counts_after_commit: Counter[str] = Counter()
+    operation_counts: Counter[str] = Counter()
+    busy_projects: set[tuple[int, str | None]] = set()
+    requests: list[NumberedRequest] = []
+    for exchange in exchanges:
+        call = exchange.call
+        if call is None or call not in ALL_CALLS or exchange.principal is None:
+            continue
+        phases = _phases_of_faults(exchange)
+        if "before_commit" in phases:
+            continue
+        counts[call] += 1
+        if not phases:
+            counts_after_commit[call] += 1
+        project = (exchange.chapter, exchange.project)
+        response_bytes, response = (responses or {}).get(place_of(exchange), (0, None))
+        request = NumberedRequest(
+            exchange,
+            call,
+            counts[call],
+            counts_after_commit[call],
+            succeeded=200 <= exchange.status < 400 and not phases,
+            position=len(requests) + 1,
+            operations_before=operation_counts[call],
+            project_is_busy=project in busy_projects,
+            response_bytes=response_bytes,
+            response=response,
+        )
+        requests.append(request)
+        if request.succeeded and not exchange.replayed:
+            operation_counts[call] += 1
+        if request.begins_operation:
+            busy_projects.add(project)
+    return tuple(requests)
+
+
+def _phases_of_faults(exchange: ObservedExchange) -> set[str]:
+    """Return the phases in which faults of the world acted on a request."""
+    matches = (_ACTED.match(explanation) for explanation in exchange.why)
+    return {match[1] for match in matches if match is not None}

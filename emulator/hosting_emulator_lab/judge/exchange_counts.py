@@ -1,0 +1,104 @@
+"""What the exchanges of a run show: API keys, refusals in a row, and URLs without a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from hosting_emulator_lab.judge.client_requests import ObservedExchange
+
+_CREATE_KEY = "create_user_api_key"
+#: After such a pause, a request is not a retry but the next run of a job that runs regularly.
+_LONGEST_RETRY_PAUSE = timedelta(minutes=10)
+#: A word for no value as a whole segment of a path or as the value of a query parameter.
+_NULL_IN_URL = re.compile(r"[/=](?:null|None|nil|undefined|NaN)(?=$|[/?&])")
+
+
+class KeyCounts(NamedTuple):
+    """The numbers of API keys that a client requested, received with their value, and lost."""
+
+    requested: int
+    values: int
+    lost: int
+
+
+class Refusals(NamedTuple):
+    """The refused requests to a call since the last success, and whether the last was never granted."""
+
+    in_a_row: int
+    is_last_refused: bool
+
+
+def count_keys(exchanges: Iterable[ObservedExchange]) -> KeyCounts:
+    """Count the API keys that a client requested. Requests for the same key share an Idempotency-Key.
+
+    If a key was replayed, its value does not count as received. The first response was lost, or one
+    of two requests at the same time got it.
+    """
+    requested: set[str | None] = set()
+    replayed: set[str | None] = set()
+    received: set[str | None] = set()
+    received_replays: set[str | None] = set()
+    for exchange in exchanges:
+        if exchange.call != _CREATE_KEY:
+            continue
+        key = exchange.idempotency_key
+        requested.add(key)
+        if exchange.status not in (200, 201):
+            continue
+        is_received = exchange.lost is None
+        if exchange.replayed:
+            replayed.add(key)
+            if is_received:
+                received_replays.add(key)
+        elif is_received:
+            received.add(key)
+    return KeyCounts(len(requested), len(received - replayed), len(received_replays))
+
+
+def count_refusals(exchanges: Iterable[ObservedExchange], call: str) -> Refusals:
+    """Count the refused requests to a call since the last request to it that succeeded.
+
+    A lost response counts as a refusal. After a pause of ten minutes of world time, the count starts
+    over.
+    """
+    count = 0
+    last_request = ""
+    granted_requests: set[str] = set()
+    last_time: datetime | None = None
+    for exchange in exchanges:
+        if exchange.call != call:
+            continue
+        time = datetime.fromisoformat(exchange.at)
+        last_request = f"{exchange.path}?{exchange.query} {exchange.idempotency_key}"
+        is_granted = exchange.lost is None and 0 < exchange.status < 400
+        is_retry = last_time is None or time - last_time < _LONGEST_RETRY_PAUSE
+        last_time = time
+        if is_granted:
+            count = 0
+            granted_requests.add(last_request)
+        elif is_retry:
+            count += 1
+        else:
+            count = 1
+    return Refusals(count, count > 0 and last_request not in granted_requests)
+
+
+def null_urls(exchanges: Iterable[ObservedExchange]) -> frozenset[str]:
+    """Return the URLs in which a word such as `null` stands for a name or an id."""
+    urls = [
+        f"{exchange.path}?{exchange.query}" if exchange.query else exchange.path
+        for exchange in exchanges
+    ]
+    return frozenset(url for url in urls if _NULL_IN_URL.search(url))
+
+
+def world_time_between(exchanges: Sequence[ObservedExchange]) -> float:
+    """Return the world time between the first and the last exchange, in seconds."""
+    if not exchanges:
+        return 0.0
+    first = datetime.fromisoformat(exchanges[0].at)
+    last = datetime.fromisoformat(exchanges[-1].at)
+    return (last - first).total_seconds()

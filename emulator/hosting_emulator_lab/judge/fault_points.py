@@ -1,0 +1,174 @@
+"""Fault points: a request of a run, a fault that meets it, and the phase in which the fault acts.
+
+As text, a point reads `create_user_api_key#1/timeout/after_commit`: the first request to that call.
+The fault's word is a kind such as `timeout`, `abort:CODE` for a problem's code, or
+`gateway_error:STATUS` for a proxy's status. In the phase `lasting`, the word names what the service
+does for good from that request on, such as `fail`. A fault does the same in every run, so that a
+report can be repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Literal, Self, TypeAlias
+
+from hosting_emulator.contract.calls import ALL_CALLS, call_named
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.faults.kinds import explored_kinds
+from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator_lab.judge.lasting_effects import (
+    LASTING_EFFECTS,
+    LastingEffect,
+    lasting_effect,
+)
+
+Phase: TypeAlias = Literal["before_commit", "after_commit", "lasting"]
+#: The phases of a fault of the wire.
+PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
+#: The kinds of faults of the wire. The most revealing kinds come first, because a limit on the runs
+#: leaves out the last points.
+KINDS = explored_kinds()
+#: The words for what the service may do for good. `refused` stands for the problems that a call may
+#: return and for which a retry cannot help.
+OUTCOMES = (*LASTING_EFFECTS, "refused")
+#: How late a delayed response ends, in real milliseconds, if the client waits for that long.
+LATE_MS = 1000
+_ORDER = (*KINDS, *LASTING_EFFECTS)
+#: All words for faults. `wire` stands for all kinds, and `abort:*` for all codes.
+_WORDS = (
+    *KINDS,
+    *OUTCOMES,
+    "wire",
+    *[f"abort:{code}" for code in PROBLEMS],
+    "abort:*",
+    *[f"gateway_error:{status}" for status in (500, 502, 503, 504)],
+)
+_TEXT = re.compile(
+    r"(?P<call>[^#/]+)#(?P<number>[1-9][0-9]{0,5})/(?P<fault>[^/]+)/(?P<phase>[^/]+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultPoint:
+    """The request with this `number` (from 1) to a call meets a fault in a phase.
+
+    `fault` is a word that the option `--faults` accepts.
+    """
+
+    call: str
+    number: int
+    fault: str
+    phase: Phase
+
+    @property
+    def request(self) -> str:
+        """The request's name, such as `create_user_api_key#1`."""
+        return f"{self.call}#{self.number}"
+
+    @property
+    def lasting(self) -> LastingEffect | None:
+        """The lasting effect from the request on, or None for a fault of the wire."""
+        return lasting_effect(self.fault)
+
+    def __str__(self) -> str:
+        return f"{self.request}/{self.fault}/{self.phase}"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Parse a point. Raises ValueError with a correct example or the nearest name."""
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            raise ValueError(
+                f"{text!r} is not a point: write CALL#N/FAULT/PHASE, such as "
+                "create_user_api_key#1/timeout/after_commit"
+            )
+        fault = check_faults([match["fault"]])[0]
+        call = check_calls([match["call"]])[0]
+        phases = {str(phase): phase for phase in phases_of(fault)}
+        _check_word(match["phase"], phases, f"phase of {fault}")
+        return cls(call, int(match["number"]), fault, phases[match["phase"]])
+
+
+def points_of(request: NumberedRequest, fault: str) -> tuple[FaultPoint, ...]:
+    """Return the points at which a request meets a fault, one for each phase of the fault."""
+    return tuple(
+        FaultPoint(request.call, request.number, fault, phase) for phase in phases_of(fault)
+    )
+
+
+def check_calls(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of calls without duplicates. Raises ValueError with the nearest name."""
+    names = [call_named(text) for text in texts]
+    for name in names:
+        _check_word(name, ALL_CALLS, "call")
+    return tuple(dict.fromkeys(names))
+
+
+def check_faults(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of faults without duplicates. Raises ValueError with the nearest word."""
+    distinct_words = tuple(dict.fromkeys(words))
+    for word in distinct_words:
+        _check_word(word, _WORDS, "fault", f"{', '.join((*KINDS, *OUTCOMES))} and abort:CODE")
+    return distinct_words
+
+
+def _check_word(word: str, words: Collection[str], noun: str, words_text: str = "") -> None:
+    """Raise ValueError if a word is not one of `words`, which `words_text` lists in the message."""
+    if word not in words:
+        hint = nearest(word, words) or f"; there are {words_text or ', '.join(words)}"
+        raise ValueError(f"no {noun} is named {word!r}{hint}")
+
+
+def kind_of(fault: str) -> str:
+    """Return the kind of a fault, such as `abort` for `abort:forbidden`."""
+    return fault.partition(":")[0]
+
+
+def order_of(fault: str) -> int:
+    """Return a fault's index in the order of all faults, which begins with the faults of the wire."""
+    is_refusal = lasting_effect(fault) is not None and fault not in LASTING_EFFECTS
+    return _ORDER.index("outage" if is_refusal else kind_of(fault))
+
+
+def phases_of(fault: str) -> tuple[Phase, ...]:
+    """Return the phases in which a fault can act."""
+    return PHASES if lasting_effect(fault) is None else ("lasting",)
+
+
+def faults_for(call: str, words: Iterable[str]) -> list[str]:
+    """Return the faults worth trying on a call, without duplicates and the most revealing first.
+
+    The word `abort` stands for the refusals that a client must expect at any time: those with
+    service_unavailable and rate_limited, and the uncertain result of the creation of a key. `abort:*`
+    stands for all codes, `refused` for the lasting refusals that the call may return, and `wire` for
+    all kinds that break a connection or a response.
+    """
+    codes = ALL_CALLS[call].codes
+    uncertain_codes = [code for code in codes if code.endswith("_uncertain")]
+    possible_codes = ("forbidden", *codes, "resource_not_found")
+    codes_of_word = {
+        "abort": ["service_unavailable", "rate_limited", *uncertain_codes],
+        "abort:*": list(PROBLEMS),
+        "refused": [code for code in possible_codes if not PROBLEMS[code].retryable],
+    }
+    faults: list[str] = []
+    for word in _with_kinds(words):
+        if word in codes_of_word:
+            faults += [f"abort:{code}" for code in codes_of_word[word]]
+        else:
+            faults.append(word)
+    return sorted(dict.fromkeys(faults), key=order_of)
+
+
+def _with_kinds(words: Iterable[str]) -> list[str]:
+    """Return words in which all kinds replace the word `wire`."""
+    expanded: list[str] = []
+    for word in words:
+        if word == "wire":
+            expanded += KINDS
+        else:
+            expanded.append(word)
+    return expanded

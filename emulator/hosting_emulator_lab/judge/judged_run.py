@@ -1,0 +1,67 @@
+"""A run at a point beside the clean run, and what both kinds of verdicts have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd, Verdict
+from hosting_emulator_lab.judge.state_differences import StateDifferences, state_differences
+
+#: A verdict and the sentences that explain it.
+ExplainedVerdict: TypeAlias = tuple[Verdict, list[str]]
+NO_VALUE = (
+    "it reports success without an API key's value: the response was lost, and a replay has null"
+)
+
+
+@dataclass
+class JudgedRun:
+    """A run at a point. `findings` are the conduct findings that the clean run has not.
+
+    `limit_s` is the time limit of the run in real seconds.
+    """
+
+    point: FaultPoint
+    end: RunEnd
+    observation: Observation
+    clean: CleanRun
+    limit_s: float
+    findings: Sequence[str]
+
+    @cached_property
+    def differences(self) -> StateDifferences:
+        """The differences between the states that this run and the clean run left."""
+        return state_differences(self.observation, self.clean)
+
+    def breaks_rule(self, rule: str) -> bool:
+        """Return whether the run breaks a rule of conduct that the clean run keeps."""
+        return any(finding.startswith(f"{rule}:") for finding in self.findings)
+
+    def prints_the_same(self) -> bool:
+        """Return whether the run prints the same as the clean run, except for ids and numbers.
+
+        Returns True if the output is unknown, because then no difference can be seen.
+        """
+        usual_end = self.clean.end
+        if usual_end.printed_lines is None:
+            return True
+        return self.end.comparable_lines == usual_end.comparable_lines
+
+    def lacks_value(self) -> bool:
+        """Return whether the client never received the value of an API key that it requested.
+
+        A client that has its key from elsewhere, such as a file, requests no key and lacks no value.
+        """
+        expected = min(self.clean.key_values, self.observation.requested_keys)
+        return self.observation.key_values < expected
+
+    def verdict_without_value(self) -> ExplainedVerdict:
+        """Judge a run that succeeded although it lacks the value of an API key."""
+        if self.prints_the_same():
+            return "blind success", [NO_VALUE]
+        return "unclear", [f"{NO_VALUE}; its output differs from the clean run's"]

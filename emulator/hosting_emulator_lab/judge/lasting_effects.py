@@ -1,0 +1,210 @@
+"""What the service may do for good, from a request of a client on.
+
+A fault of the wire passes, so that a retry succeeds. A lasting effect stays until the end of the run.
+A client cannot succeed then. It can only end, say so, and do no further harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.sdk import JsonObject
+from hosting_emulator_lab.judge.client_requests import NumberedRequest
+
+#: How the request ends under a lasting effect. It is `refused`, its operation stays `unfinished`, or
+#: it is `done`, perhaps late. With `altered`, its response has unusual content.
+RequestEnd: TypeAlias = Literal["refused", "unfinished", "done", "altered"]
+#: How a lasting effect is armed: as an outcome of the operations that the call begins, as a fault of
+#: the call, as a fault of every call, as other members of the response, or as an intervention before
+#: the run.
+ArmedAs: TypeAlias = Literal["outcome", "fault", "fault of every call", "members", "intervention"]
+#: The number of requests that a lasting fault meets at most.
+_UNLIMITED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LastingEffect:
+    """Something that the service may do for good from a request on.
+
+    `description` is the predicate of a sentence about the request. `call` is the only call to which
+    the effect applies. If `call` is empty, the effect applies to all calls.
+    """
+
+    request_end: RequestEnd
+    description: str
+    effect: JsonObject
+    armed_as: ArmedAs = "outcome"
+    call: str = ""
+
+    def suits(self, request: NumberedRequest) -> bool:
+        """Return whether the effect can be observed from this request on."""
+        if self.call and not (request.call == self.call and request.succeeded):
+            return False
+        match self.armed_as:
+            case "outcome":
+                return request.begins_operation
+            case "members":
+                return self._changes_response(request)
+            case "intervention":
+                return self._can_intervene(request)
+        return True
+
+    def _changes_response(self, request: NumberedRequest) -> bool:
+        """Return whether the effect's members differ from the members of the request's response."""
+        response = request.response
+        # A list without items has no next page either.
+        if not isinstance(response, dict) or response.get("next_cursor"):
+            return False
+        return any(response.get(name) != value for name, value in self.effect.items())
+
+    def _can_intervene(self, request: NumberedRequest) -> bool:
+        """Return whether an intervention before the run first takes effect at the request."""
+        if request.exchange.project is None:
+            return False
+        if self.call:
+            return request.number == 1
+        return request.begins_operation and not request.project_is_busy
+
+    def document(self, request: NumberedRequest, token: str | None = None) -> JsonObject:
+        """Return the protected fault that has the effect from this request on.
+
+        If `token` is set, a fault of every call meets only requests with this token.
+        """
+        match self.armed_as:
+            case "outcome":
+                # A client that begins the operation again gets the same outcome.
+                rule = {
+                    "call": request.call,
+                    "skip_first": request.operations_before,
+                    "times": _UNLIMITED,
+                }
+                return {"outcome": {**self.effect, **rule}}
+            case "intervention":
+                project = request.exchange.project
+                return {
+                    "intervention": {
+                        name: {"project": project, **options}
+                        for name, options in self.effect.items()
+                    }
+                }
+            case "fault of every call":
+                every_call: JsonObject = {"skip_first": request.position - 1}
+                if token:
+                    every_call["header"] = {"Authorization": f"Bearer {token}"}
+                return {"fault": {**self.effect, **every_call}}
+            case "members":
+                content = {**request.response, **self.effect}
+                return {"fault": {"respond": {"content": content}, **_rule_from(request)}}
+            case "fault":
+                return {"fault": {**self.effect, **_rule_from(request)}}
+
+
+def _rule_from(request: NumberedRequest) -> JsonObject:
+    """Return the rule that matches a request and all later requests to its call."""
+    return {"call": request.call, "skip_first": request.number - 1}
+
+
+_NO_ZONE: JsonObject = {"status": "not_authorized", "zone": None, "scopes": [], "expires_at": None}
+#: The lasting effects by word. The most revealing effects come first.
+LASTING_EFFECTS: Mapping[str, LastingEffect] = {
+    "fail": LastingEffect("refused", "starts an operation that fails", {"fail": {}}),
+    "value_lost": LastingEffect(
+        "done",
+        "creates a key whose value is lost with the response: a replay has null instead",
+        {"connection_reset": {}, "times": 1, "phase": "after_commit"},
+        "fault",
+        "create_user_api_key",
+    ),
+    "outage": LastingEffect(
+        "refused",
+        "gets service_unavailable, and so does every later request",
+        {"abort": {"code": "service_unavailable"}},
+        "fault of every call",
+    ),
+    "stick": LastingEffect("unfinished", "starts an operation that never ends", {"stick": {}}),
+    "database_null": LastingEffect(
+        "altered",
+        "shows no database",
+        {"database": None},
+        "members",
+        "read_database_compute",
+    ),
+    "no_zone": LastingEffect(
+        "altered",
+        "shows no zone",
+        _NO_ZONE,
+        "members",
+        "get_dns_authorization",
+    ),
+    "empty_list": LastingEffect(
+        "altered",
+        "lists nothing",
+        {"items": []},
+        "members",
+        "list_deployments",
+    ),
+    "cancel": LastingEffect("refused", "starts an operation that is cancelled", {"cancel": {}}),
+    "exhaust": LastingEffect(
+        "refused",
+        "starts an operation whose reconciliation is exhausted",
+        {"reconcile": {"attempts": 2, "then": "exhaust"}},
+    ),
+    "token_expired": LastingEffect(
+        "refused",
+        "gets unauthenticated: the token has expired",
+        {"abort": {"code": "unauthenticated"}},
+        "fault of every call",
+    ),
+    "blocked": LastingEffect(
+        "unfinished",
+        "starts an operation that waits for another one that never ends",
+        {"hold_claim": {}},
+        "intervention",
+    ),
+    "limited": LastingEffect(
+        "refused",
+        "gets rate_limited with Retry-After every time it is sent",
+        {"abort": {"code": "rate_limited", "retry_after_seconds": 1}},
+        "fault",
+    ),
+    "reconcile": LastingEffect(
+        "done",
+        "starts an operation that needs reconciliation twice, and then succeeds",
+        {"reconcile": {"attempts": 2}},
+    ),
+    "long": LastingEffect(
+        "done",
+        "starts an operation that takes long, and then succeeds",
+        {"succeed": {"queued": "10m", "running": "20m"}},
+    ),
+    # More deployments than the largest page holds (contract, Limits).
+    "another_page": LastingEffect(
+        "altered",
+        "returns one more page",
+        {"add_deployments": {"count": 101}},
+        "intervention",
+        "list_deployments",
+    ),
+}
+#: The refusals for which a retry cannot help, by word, such as `abort:forbidden`.
+_REFUSALS = {
+    f"abort:{code}": LastingEffect(
+        "refused",
+        f"gets {code} every time it is sent",
+        {"abort": {"code": code}},
+        "fault",
+    )
+    for code, problem in PROBLEMS.items()
+    if not problem.retryable
+}
+
+
+def lasting_effect(word: str) -> LastingEffect | None:
+    """Return the lasting effect that a fault's word names.
+
+    Returns None if the word names a fault of the wire, which passes.
+    """
+    return LASTING_EFFECTS.get(word) or _REFUSALS.get(word)

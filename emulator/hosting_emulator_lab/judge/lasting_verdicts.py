@@ -1,0 +1,172 @@
+"""The verdict on a run in which the service did something for good.
+
+A client is right to end with an error then. It must not claim success, retry in vain or crash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator_lab.judge.judged_run import ExplainedVerdict, JudgedRun
+from hosting_emulator_lab.judge.lasting_effects import LastingEffect
+from hosting_emulator_lab.judge.state_differences import state_differences
+from hosting_emulator_lab.judge.world_summary import rows_text
+
+#: The lasting effects that may end at any time, for all that a client can know.
+_MAY_END = ("outage", "limited")
+#: At least this many refused requests, at more than this rate per real second, are too many.
+_MANY_ATTEMPTS = 20
+_FAST_RATE = 5.0
+#: At least this many refused requests per usual request are retries. Fewer can be requests that are
+#: sent at the same time, whose senders do not know each other's refusals.
+_RETRIES = 3
+#: A client with longer pauses than this between its requests is patient, in real seconds.
+_LONG_PAUSE_S = 0.9
+#: A client that waits for longer than this waits forever, in real seconds.
+_LONGEST_WAIT_S = 150.0
+#: The exit codes that tell which signal ended a program.
+_SIGNAL_CODES = range(129, 128 + 64 + 1)
+#: A word for no value as a part of a name or an address.
+_NULL_IN_NAME = re.compile(
+    r"\S*(?:\w[.@]|//)(?:null|None|undefined)\b\S*|\b(?:null|None|undefined)[.@]\w\S*"
+)
+#: What runtimes print when a program crashes. Other programs may print it too, so that it makes a
+#: verdict unclear.
+_CRASH = re.compile(
+    # Node's fetch also raises a TypeError for a broken connection.
+    r"(?!TypeError: (?:fetch failed|terminated))"
+    r"(?:TypeError|KeyError|AttributeError|IndexError|UnboundLocalError|NameError|ReferenceError)\b.*"
+    r"|panic: .*|Cannot (?:index|iterate over) .*|.*\bunbound variable|NoMethodError.*"
+    r"|.*NullPointerException.*|.*nil pointer dereference.*|Segmentation fault.*"
+)
+
+
+def lasting_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
+    """Judge a run that met a lasting effect."""
+    verdict, reasons = _verdict(run, effect)
+    if reasons:
+        reasons = [f"{run.point.request} {effect.description}", *reasons]
+    return verdict, reasons
+
+
+def _verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
+    """Return the verdict and its reasons, which do not yet name the effect."""
+    end = run.end
+    # A failed operation was not done, so that another operation does not do it twice.
+    additions = state_differences(run.observation, run.clean, include_failed=False).additions
+    if additions and effect.request_end != "altered":
+        return "doubled", additions
+    if end.hung and _waits_forever(run, effect):
+        return "hung", [f"it did not end within {run.limit_s:g} s, and kept sending requests"]
+    if not end.hung and not end.exit_code:
+        blind_reasons = _blind_reasons(run, effect)
+        if blind_reasons:
+            return "blind success", blind_reasons
+    attempts = _vain_attempts(run)
+    if attempts:
+        return "repeated", [attempts]
+    if end.hung:
+        return "waits", [f"as far as {run.limit_s:g} s can show"]
+    if end.exit_code:
+        return _failure_verdict(run, effect)
+    return _success_verdict(run, effect)
+
+
+def _failure_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
+    """Judge a run that ended by itself, with another exit code than 0."""
+    code = run.end.exit_code
+    if code in _SIGNAL_CODES:
+        return "crashed", [f"exit code {code}: signal {code - 128}"]
+    # A test that fails says why by itself.
+    if run.end.failure_text:
+        return "gave up", []
+    doubt = f"it ends with exit code {code}: it gave up, or it crashed"
+    if effect.request_end == "altered":
+        return "unclear", [doubt]
+    crash = _crash_line(run.end.output)
+    if crash:
+        return "unclear", [f"{doubt}, as {crash!r} suggests"]
+    return "gave up", []
+
+
+def _success_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
+    """Judge a run that succeeded, and not blindly as far as its requests show."""
+    if not run.differences.texts and run.lacks_value():
+        return run.verdict_without_value()
+    if effect.request_end == "refused" and run.observation.is_last_refused:
+        return "unclear", ["it exits with 0, and its output differs from the clean run's"]
+    if effect.request_end == "altered":
+        name = _printed_null_name(run)
+        if name:
+            return "unclear", [f"it prints {name!r}"]
+    return "survived", []
+
+
+def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
+    """Return the reasons why a run that succeeded cannot have noticed the effect, if there are any."""
+    if effect.request_end == "altered":
+        urls = sorted(run.observation.null_urls - run.clean.observation.null_urls)
+        return [f"but it requests {url}" for url in urls[:1]]
+    if run.differences.texts:
+        return run.differences.texts
+    if effect.request_end != "refused":
+        return []
+    failed = run.observation.failed_operations - run.clean.observation.failed_operations
+    if failed:
+        return [f"it did not wait for the end: {rows_text(failed)}"]
+    # A read changes nothing, so that only its output can show whether the client noticed.
+    is_read = ALL_CALLS[run.point.call].method == "GET"
+    is_output_known = run.clean.end.printed_lines is not None
+    can_be_seen = is_output_known or not is_read
+    if run.observation.is_last_refused and run.prints_the_same() and can_be_seen:
+        return ["but its output is the same as when all succeeds"]
+    return []
+
+
+def _waits_forever(run: JudgedRun, effect: LastingEffect) -> bool:
+    """Return whether a run that had to be ended would never have ended by itself.
+
+    A client may wait longer for something that may still happen.
+    """
+    additional_requests = run.observation.request_count - run.clean.observation.request_count
+    rate = additional_requests / run.limit_s
+    may_happen = effect.request_end == "unfinished" or run.point.fault in _MAY_END
+    if may_happen and not run.breaks_rule("polled-after-end"):
+        return rate > _FAST_RATE or run.limit_s > _LONGEST_WAIT_S
+    return rate * _LONG_PAUSE_S > 1
+
+
+def _vain_attempts(run: JudgedRun) -> str:
+    """Describe how often a run retried in vain or without pauses. Empty if it did not."""
+    attempts = run.observation.refusals_in_a_row
+    duration_s = max(run.end.duration_s, run.observation.world_time_s, 0.001)
+    if attempts >= _MANY_ATTEMPTS and attempts / duration_s > _FAST_RATE:
+        return f"more than {_MANY_ATTEMPTS} attempts, at least {_FAST_RATE:g} per second"
+    usual_requests = [
+        request for request in run.clean.observation.requests if request.call == run.point.call
+    ]
+    is_retried = attempts >= _RETRIES * max(1, len(usual_requests))
+    # A retry after a pause is right if the effect may end at any time.
+    is_in_vain = run.point.fault not in _MAY_END or run.breaks_rule("retried-too-soon")
+    return f"{attempts} attempts" if is_retried and is_in_vain else ""
+
+
+def _crash_line(output: Iterable[str]) -> str:
+    """Return the last line that looks like a crash, from where it does. Empty if there is none."""
+    for line in reversed(list(output)):
+        match = _CRASH.search(line)
+        if match is not None:
+            return match[0]
+    return ""
+
+
+def _printed_null_name(run: JudgedRun) -> str:
+    """Return the first printed name with a word for no value, if the clean run does not print it."""
+    usual_text = "\n".join(run.clean.end.printed_lines or ())
+    for line in run.end.printed_lines or ():
+        for match in _NULL_IN_NAME.finditer(line):
+            if match[0] not in usual_text:
+                return match[0]
+    return ""

@@ -1,0 +1,168 @@
+"""The runs of an exploration: two clean runs, then one run for each point.
+
+A run that goes wrong is made twice. The caller decides how one run is made.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint, kind_of
+from hosting_emulator_lab.judge.point_verdicts import judge_point
+from hosting_emulator_lab.judge.run_results import (
+    CleanRun,
+    CleanRunFailed,
+    ConductChoice,
+    PointResult,
+    RunEnd,
+)
+from hosting_emulator_lab.judge.run_visit import RunVisit
+
+#: The default limit on the number of runs.
+MAX_RUNS = 300
+#: The shortest default time limit of a run at a point, in real seconds.
+SHORTEST_LIMIT_S = 10.0
+#: The default time limit of a run at a point, as a multiple of the clean run's duration. The limit is
+#: doubled for a lasting effect, because a client may have a time limit for what it waits for.
+_LIMIT_FACTOR = 3
+_LASTING_FACTOR = 2
+#: The default time limit of a clean run, in real seconds.
+_CLEAN_LIMIT_S = 600.0
+#: How late a delayed response is for a client that does not wait for LATE_MS, in real milliseconds.
+_SLIGHTLY_LATE_MS = 100
+
+#: Makes a run in a world with this name, and ends it after a time limit in real seconds. If the limit
+#: is None, there is no limit. The function calls `begin` and `end` of the visit.
+Perform: TypeAlias = Callable[[RunVisit, str, float | None], RunEnd]
+
+
+class PointRuns:
+    """Makes the runs of one exploration.
+
+    `limit_s` is the time limit of each run in real seconds. If it is None, the limit depends on the
+    duration of the clean runs, which have the limit `clean_limit_s`. `skip_rules` are conduct rules
+    that are not checked. `scope` contains the names of the worlds that a run may use, besides copies
+    of them. If `scope` is None, a run may use all worlds of its emulator.
+    """
+
+    def __init__(
+        self,
+        perform: Perform,
+        *,
+        limit_s: float | None = None,
+        clean_limit_s: float | None = _CLEAN_LIMIT_S,
+        conduct: ConductChoice = "report",
+        skip_rules: Sequence[str] = (),
+        scope: Sequence[str] | None = None,
+    ) -> None:
+        #: The time limit of a run at a point.
+        self.limit_s = limit_s or SHORTEST_LIMIT_S
+        self._perform = perform
+        self._conduct = conduct
+        self._skip_rules = skip_rules
+        self._scope = scope
+        self._has_own_limit = limit_s is not None
+        self._clean_limit_s = limit_s or clean_limit_s
+        #: How late a delayed response is for this client. 0 until a run has shown how long it waits.
+        self._late_ms = 0
+        self._late_ms_lock = threading.Lock()
+
+    def clean(self) -> CleanRun:
+        """Make the two clean runs. Raises CleanRunFailed if one of them does not succeed."""
+        first_end, first_visit = self._clean_run("clean", is_second=False)
+        second_end, second_visit = self._clean_run("clean-again", is_second=True)
+        first = first_visit.observation
+        second = second_visit.observation
+        assert first is not None
+        assert second is not None
+        # The first run may have to start or build something that the second run uses.
+        duration_s = min(first_end.duration_s, second_end.duration_s)
+        if not self._has_own_limit:
+            self.limit_s = max(SHORTEST_LIMIT_S, _LIMIT_FACTOR * duration_s)
+        printed_lines = None
+        if first_end.comparable_lines == second_end.comparable_lines:
+            printed_lines = first_end.printed_lines
+        second_keys = {request.name: request.key for request in second.requests}
+        return CleanRun(
+            first_visit.start,
+            first,
+            RunEnd(0, duration_s=duration_s, printed_lines=printed_lines),
+            second.state,
+            same_keys=tuple(
+                request.name
+                for request in first.requests
+                if request.key and request.key == second_keys.get(request.name)
+            ),
+            key_values=min(first.key_values, second.key_values),
+        )
+
+    def _clean_run(self, name: str, *, is_second: bool) -> tuple[RunEnd, RunVisit]:
+        """Make one clean run. Raises CleanRunFailed if it does not succeed."""
+        visit = RunVisit(skip_rules=self._skip_rules, scope=self._scope)
+        end = self._perform(visit, name, self._clean_limit_s)
+        if end.hung or end.exit_code:
+            raise CleanRunFailed(end, self._clean_limit_s or 0, is_second=is_second)
+        return end, visit
+
+    def result(
+        self, name: str, point: FaultPoint, clean: CleanRun, *, once: bool = False
+    ) -> PointResult:
+        """Make the run at a point in a world with this name, and judge it.
+
+        A run that goes wrong is made a second time, unless it hung or `once` is True. If the second
+        run ends otherwise, chance or a busy machine decided, and only its verdict counts.
+        """
+        first = self._judged_run(name, point, clean)
+        if once or first.fine or first.verdict == "hung":
+            return first
+        second = self._judged_run(f"{name}-again", point, clean)
+        if first.verdict == second.verdict:
+            return first
+        first_text = "; ".join([first.verdict, *first.reasons])
+        note = f"the first of two runs: {first_text}"
+        return replace(second, reasons=(*second.reasons, note))
+
+    def _judged_run(self, name: str, point: FaultPoint, clean: CleanRun) -> PointResult:
+        """Make one run at a point, and judge it."""
+        visit = self._visit(point, clean, self._late_ms_for(point, clean))
+        limit_s = self.limit_s
+        if point.lasting is not None and not self._has_own_limit:
+            limit_s *= _LASTING_FACTOR
+        end = self._perform(visit, name, limit_s)
+        assert visit.observation is not None
+        return judge_point(
+            point,
+            end,
+            visit.observation,
+            clean,
+            limit_s=round(limit_s, 1),
+            conduct=self._conduct,
+        )
+
+    def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:
+        return RunVisit(point, clean, self._skip_rules, late_ms, self._scope)
+
+    def _late_ms_for(self, point: FaultPoint, clean: CleanRun) -> int:
+        """Return how late the response at a point is, in real milliseconds.
+
+        Before the first delay, a run with a double delay shows how long the client waits.
+        """
+        if kind_of(point.fault) not in ("latency", "slow_response"):
+            return LATE_MS
+        with self._late_ms_lock:
+            if not self._late_ms:
+                is_patient = self._waits_for_late_response(point, clean)
+                self._late_ms = LATE_MS if is_patient else _SLIGHTLY_LATE_MS
+            return self._late_ms
+
+    def _waits_for_late_response(self, point: FaultPoint, clean: CleanRun) -> bool:
+        """Return whether the client waits for a delayed response, and sends no request again."""
+        latency = FaultPoint(point.call, point.number, "latency", "before_commit")
+        visit = self._visit(latency, clean, 2 * LATE_MS)
+        end = self._perform(visit, "patience", self.limit_s)
+        if visit.observation is None or end.exit_code:
+            return False
+        return visit.observation.request_count == clean.observation.request_count

@@ -1,0 +1,61 @@
+"""What a run did, as read from an observation of its worlds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator_lab.judge.world_summary import StateRows
+
+
+class TooManyRequests(Exception):
+    """A run has more requests than a log stores. The message says what helps."""
+
+
+class JudgeFailed(Exception):
+    """The emulator could not judge a run, so that the run proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a run did, and the state that it left.
+
+    `hit` is whether the fault met a request. `late` is whether the fault still delays the response
+    to a request, whose client has ended. `codes` are the codes of the problems in responses.
+
+    `conduct` are the distinct conduct findings, and `conduct_errors` are those of severity error.
+
+    `request_count` is the number of all requests. `refusals_in_a_row` is the number of refused
+    requests to the point's call since the last request to it that succeeded. `is_last_refused` is
+    whether the last such request was never granted in this run.
+
+    `requested_keys` is the number of API keys that the client requested, and `key_values` is the
+    number of keys whose value it received. `lost_keys` is the number of keys for which a replay said
+    that the value is lost.
+
+    `null_urls` are URLs in which a word such as `null` stands for a name or an id.
+
+    `failed_operations` are the rows of operations that failed. If the point is about operations and
+    the client polled one, the rows include failures after the client's end.
+
+    `world_time_s` is the world time between the first and the last request, in seconds. The time is
+    0 if the clock skips, because it then moves by itself.
+    """
+
+    requests: tuple[NumberedRequest, ...]
+    state: StateRows
+    codes: frozenset[str] = frozenset()
+    hit: bool = False
+    late: bool = False
+    conduct: tuple[str, ...] = ()
+    conduct_errors: tuple[str, ...] = ()
+    request_count: int = 0
+    refusals_in_a_row: int = 0
+    is_last_refused: bool = False
+    key_values: int = 0
+    requested_keys: int = 0
+    lost_keys: int = 0
+    null_urls: frozenset[str] = frozenset()
+    failed_operations: Counter[str] = field(default_factory=Counter)
+    world_time_s: float = 0.0

@@ -1,0 +1,185 @@
+"""How runs ended: the clean run, the run at a point, and the verdicts on them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.world_summary import StateRows
+
+Verdict: TypeAlias = Literal[
+    "survived",
+    "gave up",
+    "waits",
+    "not reached",
+    "unclear",
+    "failed",
+    "hung",
+    "doubled",
+    "differs",
+    "blind success",
+    "crashed",
+    "repeated",
+    "misbehaved",
+]
+#: How conduct findings count: they are ignored, they are reported and only errors count, or all of
+#: them count.
+ConductChoice: TypeAlias = Literal["off", "report", "error"]
+
+
+class VerdictMeaning(NamedTuple):
+    """A verdict's mark in a matrix, its color in a terminal, and its explanation."""
+
+    mark: str
+    color: str
+    text: str
+
+
+VERDICT_MEANINGS: Mapping[Verdict, VerdictMeaning] = {
+    "survived": VerdictMeaning("+", "green", "same end and same state as the clean run"),
+    "gave up": VerdictMeaning(
+        ".",
+        "green",
+        "the request cannot succeed, and it ends with another exit code, as it should",
+    ),
+    "waits": VerdictMeaning(
+        "w",
+        "dim",
+        "what it waits for never ends: it was still polling, with long pauses, at the time limit",
+    ),
+    "not reached": VerdictMeaning(
+        "?", "dim", "the fault hit no request: the client sent other requests"
+    ),
+    "unclear": VerdictMeaning(
+        "~", "magenta", "only its output can show whether it noticed the failure: read it"
+    ),
+    "failed": VerdictMeaning("F", "red", "it ends with another exit code"),
+    "hung": VerdictMeaning("H", "red", "it did not end within the time limit"),
+    "doubled": VerdictMeaning(
+        "2",
+        "red",
+        "it succeeds, but something was done more often than in the clean run",
+    ),
+    "differs": VerdictMeaning(
+        "D", "yellow", "it succeeds, but the result differs from the clean run's"
+    ),
+    "blind success": VerdictMeaning(
+        "B", "red", "it reports success, although the response said that the request failed"
+    ),
+    "crashed": VerdictMeaning(
+        "X", "red", "it is killed by a signal after a response that the contract allows"
+    ),
+    "repeated": VerdictMeaning(
+        "R", "yellow", "it retries where that cannot help, or without a pause"
+    ),
+    "misbehaved": VerdictMeaning(
+        "M",
+        "yellow",
+        "its exit code is right, but it breaks rules of conduct that the clean run keeps",
+    ),
+}
+#: The verdicts that find no mistake of the client.
+FINE_VERDICTS = tuple(
+    verdict for verdict, meaning in VERDICT_MEANINGS.items() if meaning.color in ("green", "dim")
+)
+#: The verdicts that prove nothing about the client.
+UNDECIDED_VERDICTS: tuple[Verdict, ...] = ("not reached", "unclear")
+
+#: The parts of a printed line that differ by chance between runs, or that stand for no value.
+_CHANGING_PART = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended.
+
+    `hung` is whether the run had to be ended. `duration_s` is in real seconds. `output` contains the
+    last lines that the run printed. `printed_lines` contains all lines, or is None if they are
+    unknown. `failure_text` describes a failure that has no exit code, such as the failure of a test.
+    """
+
+    exit_code: int
+    hung: bool = False
+    duration_s: float = 0.0
+    output: tuple[str, ...] = ()
+    failure_text: str = ""
+    printed_lines: tuple[str, ...] | None = None
+
+    @property
+    def comparable_lines(self) -> list[str]:
+        """The printed lines without numbers, ids, times, secrets, and words for no value."""
+        lines = [_CHANGING_PART.sub("", line).split() for line in self.printed_lines or ()]
+        return [" ".join(line) for line in lines if line]
+
+
+@dataclass(frozen=True, slots=True)
+class CleanRun:
+    """The clean run, which was made twice without a fault.
+
+    `start` is the state before the run. `observation` and `end` are from the first of the two runs,
+    and `second_state` is the state after the second. `same_keys` are the requests that had the same
+    Idempotency-Key in both runs. `key_values` is the number of API keys whose value the client
+    received, in the run with fewer of them.
+    """
+
+    start: StateRows
+    observation: Observation
+    end: RunEnd
+    second_state: StateRows
+    same_keys: tuple[str, ...] = ()
+    key_values: int = 0
+
+    @property
+    def varying_kinds(self) -> list[str]:
+        """The kinds of rows that differ between the two clean runs."""
+        return [
+            kind for kind, rows in self.observation.state.items() if self.second_state[kind] != rows
+        ]
+
+
+class CleanRunFailed(Exception):
+    """A run without a fault did not succeed. `is_second` is whether it was the second clean run."""
+
+    def __init__(self, end: RunEnd, limit_s: float, *, is_second: bool) -> None:
+        message = f"ended with {end.exit_code}"
+        if end.hung:
+            message = f"did not end within {limit_s:g} s"
+        super().__init__(message)
+        self.end = end
+        self.is_second = is_second
+
+
+@dataclass(frozen=True, slots=True)
+class PointResult:
+    """The result of the run at a point.
+
+    `reasons` are sentences that explain the verdict. `conduct` are the conduct findings that the
+    clean run has not. `codes` are the codes of the problems that the client got. `hit` is whether
+    the fault met a request.
+    """
+
+    point: FaultPoint
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    exit_code: int
+    duration_s: float
+    output: tuple[str, ...] = ()
+    conduct: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    hit: bool = True
+
+    @property
+    def fine(self) -> bool:
+        """Whether the run shows no mistake of the client."""
+        return self.verdict in FINE_VERDICTS
+
+
+def count_verdicts(results: Sequence[PointResult]) -> dict[str, int]:
+    """Return how many results have each verdict, in the order of VERDICT_MEANINGS, without zeros."""
+    counts = Counter(result.verdict for result in results)
+    return {verdict: counts[verdict] for verdict in VERDICT_MEANINGS if counts[verdict]}

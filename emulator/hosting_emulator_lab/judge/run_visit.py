@@ -1,0 +1,250 @@
+"""A run's worlds: arm the point's fault before the run, and read what the run did after it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import asdict
+
+from hosting_emulator.messages import ChapterReport, ConductFinding, ConductReport
+from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
+from hosting_emulator.sdk.conduct_text import of_severity
+from hosting_emulator_lab.judge.client_requests import (
+    NumberedRequest,
+    ObservedExchange,
+    Place,
+    number_requests,
+    place_of,
+)
+from hosting_emulator_lab.judge.exchange_counts import (
+    Refusals,
+    count_keys,
+    count_refusals,
+    null_urls,
+    world_time_between,
+)
+from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint
+from hosting_emulator_lab.judge.point_plan import fault_at
+from hosting_emulator_lab.judge.run_observation import (
+    JudgeFailed,
+    Observation,
+    TooManyRequests,
+)
+from hosting_emulator_lab.judge.run_results import CleanRun
+from hosting_emulator_lab.judge.world_changes import WorldChanges
+from hosting_emulator_lab.judge.world_summary import StateRows, failed_operations
+
+#: The number of exchanges that a world's log stores, which limits the requests of a run.
+_MOST_REQUESTS = 1000
+#: How long a response may take after the client's end before it counts as lost, in real seconds.
+_RESPONSE_WAIT_S = 2.0
+
+
+class RunVisit:
+    """The worlds of one run: call `begin` before the run, once its world exists, and `end` after it.
+
+    Without a `point`, the run is a clean run. `skip_rules` are conduct rules that are not checked.
+    `late_ms` is the delay of a response that the point delays, in real milliseconds. `scope` contains
+    the names of the worlds that the run may use, besides copies of them. If `scope` is None, the run
+    may use all worlds of the emulator.
+
+    After the run, `observation` is what it did, and `conduct` contains the conduct report of each
+    chapter with requests.
+    """
+
+    def __init__(
+        self,
+        point: FaultPoint | None = None,
+        clean: CleanRun | None = None,
+        skip_rules: Sequence[str] = (),
+        late_ms: int = LATE_MS,
+        scope: Sequence[str] | None = None,
+    ) -> None:
+        self.point = point
+        self.late_ms = late_ms
+        self.scope = scope
+        self.start: StateRows = {}
+        self.observation: Observation | None = None
+        self.conduct: Sequence[ConductReport] = ()
+        self._clean = clean
+        self._skip_rules = skip_rules
+        self._fault_id = ""
+        self._changes: WorldChanges
+        self._watch: WorldsObservation
+
+    def begin(self, world: HostingEmulator, token: str | None = None) -> None:
+        """Arm the point's fault, and begin to observe. `token` is the client's token, if it is known.
+
+        The fault is armed in each world that the client uses, and the client cannot remove it.
+        Raises ControlError on failure, and ValueError if no request of the clean run can meet the
+        point.
+        """
+        self._changes = WorldChanges(world)
+        if self.point is None or self._clean is None:
+            self.start = self._changes.start_state()
+        else:
+            self.start = self._clean.start
+            request = _request_at(self.point, self._clean)
+            worlds = None if self.scope is None else list(self.scope)
+            body = {**self._protected_fault(self.point, request, world, token), "worlds": worlds}
+            self._fault_id = world.control.post("protected-faults", body)["id"]
+        self._watch = world.control.observe(self.scope, skip_rules=self._skip_rules)
+
+    def end(self, world: HostingEmulator) -> None:
+        """Read what the run did in all its worlds, including the deleted ones, and remove the fault.
+
+        Raises ControlError on failure, TooManyRequests if a clean run has more requests than a log
+        stores, and JudgeFailed if the emulator cannot judge the run.
+        """
+        try:
+            self.observation = self._observe(world)
+            if self.observation.late:
+                time.sleep(self.late_ms / 1000)
+                self.observation = self._observe(world)
+        finally:
+            self._watch.close()
+            if self._fault_id:
+                world.control.delete(f"protected-faults/{self._fault_id}")
+
+    def _protected_fault(
+        self, point: FaultPoint, request: NumberedRequest, world: HostingEmulator, token: str | None
+    ) -> JsonObject:
+        """Return the fault of a point at a request of the clean run."""
+        if point.lasting is None:
+            return {"fault": fault_at(point, request, self.late_ms)}
+        if point.fault != "token_expired":
+            return point.lasting.document(request)
+        user = request.exchange.user
+        if token is None and user is not None:
+            # A test then gets the same token, because it uses the same handle of the world.
+            token = world.token(user)
+        return point.lasting.document(request, token)
+
+    def _observe(self, world: HostingEmulator) -> Observation:
+        point = self.point
+        report = self._watch.report(final=True, wait_s=_RESPONSE_WAIT_S)
+        if report.errors:
+            raise JudgeFailed("; ".join(report.errors))
+        chapters = [chapter for chapter in report.chapters if chapter.requests]
+        exchanges = self._exchanges(chapters)
+        if report.requests > len(exchanges) and point is None:
+            raise TooManyRequests(
+                f"it sends {report.requests} requests, and a world keeps {_MOST_REQUESTS}: "
+                "explore a smaller part of it"
+            )
+        responses: dict[Place, tuple[int, Any]] = {}
+        refusals = Refusals(0, is_last_refused=False)
+        hit = False
+        if point is None:
+            # The responses of the clean run decide how other runs cut, slow and replace responses.
+            responses = self._responses(exchanges)
+        else:
+            refusals = count_refusals(exchanges, point.call)
+            hit = self._is_hit(world, point, exchanges)
+        self.conduct = [of_severity(chapter.conduct, "warning") for chapter in chapters]
+        findings = [finding for conduct in self.conduct for finding in conduct.findings]
+        state = self._changes.state(self.start, self._watch, chapters)
+        later_state = state
+        if _follows_operations(point, exchanges):
+            later_state = self._changes.state(self.start, self._watch, chapters, settled=True)
+        world_time_s = 0.0
+        if len(chapters) == 1 and not self._changes.clock_skips:
+            world_time_s = world_time_between(exchanges)
+        keys = count_keys(exchanges)
+        return Observation(
+            requests=number_requests(exchanges, responses),
+            state=state,
+            codes=frozenset(exchange.code for exchange in exchanges if exchange.code),
+            hit=hit,
+            late=hit and self._is_late(point, exchanges),
+            conduct=_finding_texts(findings),
+            conduct_errors=_finding_texts(
+                finding for finding in findings if finding.severity == "error"
+            ),
+            request_count=report.requests,
+            refusals_in_a_row=refusals.in_a_row,
+            is_last_refused=refusals.is_last_refused,
+            key_values=keys.values,
+            requested_keys=keys.requested,
+            lost_keys=keys.lost,
+            null_urls=null_urls(exchanges),
+            failed_operations=failed_operations(later_state),
+            world_time_s=world_time_s,
+        )
+
+    def _is_hit(
+        self, world: HostingEmulator, point: FaultPoint, exchanges: Iterable[ObservedExchange]
+    ) -> bool:
+        """Return whether the point's fault met a request."""
+        hits = world.control.get(f"protected-faults/{self._fault_id}")["hits"]
+        if hits and point.lasting is not None and point.lasting.armed_as == "intervention":
+            # An intervention always acts, but only a request to the call can show it.
+            return any(exchange.call == point.call for exchange in exchanges)
+        return bool(hits)
+
+    def _is_late(self, point: FaultPoint | None, exchanges: Iterable[ObservedExchange]) -> bool:
+        """Return whether a fault of the wire that met a request has not finished its response yet."""
+        if point is None or point.lasting is not None:
+            return False
+        explanations = [text for exchange in exchanges for text in exchange.why]
+        return not any(f"{self._fault_id} (" in text for text in explanations)
+
+    def _exchanges(self, chapters: Iterable[ChapterReport]) -> list[ObservedExchange]:
+        """Return the exchanges of all chapters in the order of their arrival."""
+        exchanges: list[ObservedExchange] = []
+        for chapter in chapters:
+            if chapter.released:
+                continue
+            for exchange in self._watch.requests(chapter.index, limit=_MOST_REQUESTS):
+                exchanges.append(ObservedExchange(**asdict(exchange), chapter=chapter.index))
+        exchanges.sort(key=lambda exchange: exchange.arrival or 0)
+        return exchanges
+
+    def _responses(self, exchanges: Iterable[ObservedExchange]) -> dict[Place, tuple[int, Any]]:
+        """Return the length and the content of each response's body."""
+        responses: dict[Place, tuple[int, Any]] = {}
+        for exchange in exchanges:
+            place = place_of(exchange)
+            response = self._watch.whole_request(*place).response
+            responses[place] = (response.body_bytes, response.content)
+        return responses
+
+
+def _request_at(point: FaultPoint, clean: CleanRun) -> NumberedRequest:
+    """Return the request of the clean run that meets a point. Raises ValueError if there is none."""
+    requests = {
+        request.name: request
+        for request in clean.observation.requests
+        if request.call == point.call
+    }
+    request = requests.get(point.request)
+    if request is None:
+        raise ValueError(
+            f"the clean run has no request {point.request}: it sends {len(requests)} of {point.call}"
+        )
+    if point.lasting is not None:
+        if not point.lasting.suits(request):
+            raise ValueError(f"{point.fault} does not apply to {point.request} of the clean run")
+    elif point.phase == "after_commit" and not request.succeeded:
+        raise ValueError(
+            f"{point.request} gets {request.exchange.status} in the clean run, "
+            "so there is no commit for a fault to follow; write before_commit"
+        )
+    return request
+
+
+def _follows_operations(point: FaultPoint | None, exchanges: Iterable[ObservedExchange]) -> bool:
+    """Return whether a point is about operations and the client polls one of them.
+
+    A client that never polls leaves the end of its operations to others.
+    """
+    if point is None or point.lasting is None or point.lasting.armed_as != "outcome":
+        return False
+    return any(exchange.call == "get_operation" for exchange in exchanges)
+
+
+def _finding_texts(findings: Iterable[ConductFinding]) -> tuple[str, ...]:
+    """Return the distinct rules of findings, with their titles."""
+    return tuple(dict.fromkeys(f"{finding.rule}: {finding.title}" for finding in findings))

@@ -1,0 +1,80 @@
+"""The differences between the state that a run left and the state that the clean run left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import CleanRun
+from hosting_emulator_lab.judge.world_summary import (
+    CREATED_KINDS,
+    rows_text,
+    without_failed,
+)
+
+
+class StateDifferences(NamedTuple):
+    """The differences as texts. `additions` are those in which the run created more than usual."""
+
+    texts: list[str]
+    additions: list[str]
+
+
+def state_differences(
+    observation: Observation, clean: CleanRun, *, include_failed: bool = True
+) -> StateDifferences:
+    """Compare the state that a run left with the state that the clean run left.
+
+    Rows that differ between the two clean runs are not compared, and neither are their numbers if
+    those differ too. For each API key whose value the client knows to be lost, it may create another
+    key. If `include_failed` is False, operations and deployments that failed do not count.
+    """
+    state = observation.state
+    usual_state = clean.observation.state
+    start = clean.start
+    second_state = clean.second_state
+    if not include_failed:
+        state = without_failed(state)
+        usual_state = without_failed(usual_state)
+        start = without_failed(start)
+        second_state = without_failed(second_state)
+    differences = StateDifferences([], [])
+    for kind, usual_rows in usual_state.items():
+        rows = state[kind]
+        count = rows.total() - start[kind].total()
+        usual_count = usual_rows.total() - start[kind].total()
+        if kind == "API key":
+            # A key that has another name in each clean run cannot be missed.
+            missing = (usual_rows - rows) & second_state[kind]
+            if not missing and 0 <= count - usual_count <= observation.lost_keys:
+                continue
+        if kind in CREATED_KINDS and count != usual_count:
+            if second_state[kind].total() == usual_rows.total():
+                _add_count(differences, kind, rows, usual_rows, count, usual_count)
+        elif rows != usual_rows and second_state[kind] == usual_rows:
+            usual_text = rows_text(usual_rows - rows)
+            differences.texts.append(
+                f"{kind}: {rows_text(rows - usual_rows)}, while the clean run has {usual_text}"
+            )
+    return differences
+
+
+def _add_count(
+    differences: StateDifferences,
+    kind: str,
+    rows: Counter[str],
+    usual_rows: Counter[str],
+    count: int,
+    usual_count: int,
+) -> None:
+    """Add the difference between the numbers of rows that a run and the clean run created."""
+    noun = CREATED_KINDS[kind]
+    if count == 1:
+        noun = noun.removesuffix("s")
+    is_addition = count > usual_count
+    different_rows = rows - usual_rows if is_addition else usual_rows - rows
+    text = f"{count} {noun}, while the clean run makes {usual_count}: {rows_text(different_rows)}"
+    differences.texts.append(text)
+    if is_addition:
+        differences.additions.append(text)

@@ -1,0 +1,82 @@
+"""The state that a run left: the state before it, and the changes in all worlds that it used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from hosting_emulator.messages import ChapterReport, ClockState
+from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
+from hosting_emulator_lab.judge.world_summary import StateRows, summarize
+
+#: The modes of a clock that moves with real time. Runs take different times, so that their states
+#: are compared at the same moment of world time.
+_RUNNING_CLOCKS = ("real", "scaled")
+#: That moment, in world time after the beginning of the run.
+_SETTLING_TIME = timedelta(hours=1)
+
+
+class WorldChanges:
+    """The changes of a run, which begins in `world`. All methods raise ControlError on failure."""
+
+    def __init__(self, world: HostingEmulator) -> None:
+        self._world = world
+        self._clock: ClockState = world.clock.state
+        self._is_running = self._clock.mode in _RUNNING_CLOCKS
+
+    @property
+    def clock_skips(self) -> bool:
+        """Whether a poll moves the world's clock."""
+        return self._clock.mode == "skip"
+
+    def start_state(self) -> StateRows:
+        """Return the state of the world before the run."""
+        if not self._is_running:
+            return summarize(self._world.export())
+        with self._world.fork() as fork:
+            return self._settle(fork)
+
+    def state(
+        self,
+        start: StateRows,
+        observed_worlds: WorldsObservation,
+        chapters: Iterable[ChapterReport],
+        *,
+        settled: bool = False,
+    ) -> StateRows:
+        """Return the state `start` with the changes of each chapter.
+
+        A chapter ends when its world is deleted, reset or replaced. Its last state counts even then.
+        If `settled` is True or the clock runs, the states are those at one moment of world time.
+        """
+        total = {kind: Counter(rows) for kind, rows in start.items()}
+        for chapter in chapters:
+            if chapter.released:
+                continue
+            first_state = observed_worlds.state(chapter.index, began=True)
+            last_state = observed_worlds.state(chapter.index, began=False)
+            if settled or self._is_running:
+                before = self._settled_copy(first_state)
+                after = self._settled_copy(last_state)
+            else:
+                before = summarize(first_state)
+                after = summarize(last_state)
+            for kind, rows in total.items():
+                rows.update(after[kind])
+                rows.subtract(before[kind])
+        return total
+
+    def _settled_copy(self, state: JsonObject) -> StateRows:
+        """Return what an exported state becomes at the moment at which states are compared."""
+        world = self._world.control.create_world(state=state, ephemeral=True)
+        with HostingEmulator(self._world.control, world, throw_away=True) as copy:
+            return self._settle(copy)
+
+    def _settle(self, copy: HostingEmulator) -> StateRows:
+        """Move a copy of a world to the moment at which states are compared, and return its state."""
+        began = datetime.fromisoformat(self._clock.now)
+        now = datetime.fromisoformat(copy.clock.freeze().now)
+        # The client may have moved the clock further.
+        copy.clock.advance_to(max(now, began + _SETTLING_TIME))
+        return summarize(copy.export())
