@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,7 +11,7 @@ from hosting_emulator.contract.access import ProjectAccess
 from hosting_emulator.contract.assumption_table import affects_call
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.call_table import CallTable, Match, MethodRefused, describe_calls
-from hosting_emulator.contract.calls import ROWS, AssumedStatus, CallSpec, Idempotency
+from hosting_emulator.contract.calls import ROWS, AssumedStatus, CallName, CallSpec, Idempotency
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.resources import OperationResource
 
@@ -172,6 +173,25 @@ def test_the_summaries_and_purposes_of_calls_are_the_contracts():
             assert description.startswith("Issue a single-use, ten-minute ticket for the project's")
         else:
             assert description.startswith(f"{purpose}.")
+
+
+@pytest.mark.parametrize("spec", ROWS, ids=lambda spec: spec.call_id)
+def test_the_sentences_that_a_call_quotes_are_in_its_section_of_the_contract(spec):
+    section = CONTRACT[CONTRACT.index("## Endpoints") :]
+    _, _, number = spec.section.partition(", ")
+    if number:
+        section = re.split(r"(?m)^##+ ", section[section.index(f"### {number}. ") + 4 :])[0]
+    sentences = [spec.query_sentence, spec.retry_sentence]
+    if spec.method != "GET":
+        sentences.append(spec.body_sentence)
+
+    quotes = [part for sentence in sentences for part in sentence.split(" [...] ")]
+
+    assert [quote for quote in quotes if quote not in section] == []
+
+
+def test_the_type_of_a_call_name_lists_the_names_of_the_table():
+    assert get_args(CallName) == tuple(spec.call_id for spec in ROWS)
 
 
 def test_every_call_is_described():

@@ -34,6 +34,20 @@ PRODUCED = {
     "paid_plan_required",
 }
 
+#: The titles that do not repeat the words of their code.
+TITLES_IN_OTHER_WORDS = {
+    "unauthenticated": "Not authenticated",
+    "etag_mismatch": "Version does not match",
+    "promotion_invalid_target": "Promotion target is not valid",
+    "migration_filename_noncanonical": "Migration file name is not canonical",
+    "environment_secret_mutation_blocked": "Environment secret cannot be changed",
+    "project_handle_invalid": "Project handle is not valid",
+    "project_rename_blocked": "Project cannot be renamed",
+    "insufficient_organization_credits": "Not enough credits",
+    "billing_purchase_conflict": "Purchase conflict",
+    "billing_recharge_conflict": "Recharge conflict",
+}
+
 
 def test_the_table_holds_exactly_the_contracts_codes_in_its_order() -> None:
     assert list(PROBLEMS) == CODES
@@ -52,6 +66,17 @@ def test_texts_are_whole_sentences_and_titles_are_titles() -> None:
         assert (
             "`" not in problem.title + problem.suggested_action
         )  # both go on the wire as they are
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
+def test_a_title_contains_the_words_of_its_code(code: str) -> None:
+    title = PROBLEMS[code].title
+
+    if code in TITLES_IN_OTHER_WORDS:
+        assert title == TITLES_IN_OTHER_WORDS[code]
+    else:
+        words = re.findall("[a-z]+", title.lower())
+        assert set(code.split("_")) <= set(words)
 
 
 def test_slugs_are_unique_and_have_no_underscore() -> None:

@@ -14,6 +14,49 @@ from hosting_emulator.contract.fields import Field, Resource
 from hosting_emulator.contract.resources import RESOURCES, STATES, TERMINAL
 
 CONTRACT = (Path(__file__).parents[1] / "support" / "contract.txt").read_text(encoding="utf-8")
+REDEEM_URL = (
+    "https://dev-olive-seal-harbor.dev.localhost/.service/dev-access/redeem?stage=dev&ticket="
+)
+#: The bounds that the contract states for a field, other than those of a Ulid.
+BOUNDS: dict[str, dict[str, int]] = {
+    "CreateUserApiKeyRequest.name": {"minLength": 1, "maxLength": 64},
+    "DnsAuthorization.zone": {"minLength": 4, "maxLength": 253},
+    "DnsAuthorization.scopes": {"maxItems": 2},
+    "DatabasePlacement.suspend_timeout_seconds": {"minimum": -1},
+    "ProblemDetails.title": {"minLength": 1},
+    "ProblemDetails.status": {"minimum": 400, "maximum": 599},
+    "ProblemDetails.request_id": {"minLength": 1, "maxLength": 128},
+    "ProblemDetails.retry_after_seconds": {"minimum": 1, "maximum": 86_400},
+    "ProblemDetails.suggested_action": {"minLength": 1},
+}
+#: Texts of the form that the contract states for a field, and texts of another form.
+FORMS: dict[str, tuple[list[str], list[str]]] = {
+    "DeploymentPage.next_cursor": (["a", "AZaz09_-"], ["", "a b", "a.b", "a=", "a\u00e9"]),
+    "DnsAuthorization.zone": (
+        ["a.io", "shop.example", "www.my-shop.example"],
+        ["example", "Shop.example", "shop.e", "shop.example.", "shop.ex4", ".example", "a_b.io"],
+    ),
+    "DevAccessTicket.origin": (
+        ["https://dev-olive-seal-harbor.dev.localhost"],
+        [
+            "http://dev-olive-seal-harbor.dev.localhost",
+            "https://dev-olive-seal.dev.localhost",
+            "https://dev-Olive-seal-harbor.dev.localhost",
+            "https://dev-olive-seal-harbor.dev.localhost/",
+            "https://olive-seal-harbor.dev.localhost",
+        ],
+    ),
+    "DevAccessTicket.redeem_url": (
+        [f"{REDEEM_URL}{'aZ09_-' * 7}x"],
+        [
+            f"{REDEEM_URL}{'a' * 42}",
+            f"{REDEEM_URL}{'a' * 44}",
+            f"{REDEEM_URL}{'.' * 43}",
+            f"{REDEEM_URL}{'a' * 43}".replace("stage=dev", "stage=prod"),
+            f"{REDEEM_URL}{'a' * 43}".replace("/.service", "/service"),
+        ],
+    ),
+}
 #: The first words by which the contract calls a kind of value, by our name for it.
 CONTRACT_WORDS = {
     "ulid": {"Ulid"},
@@ -41,6 +84,13 @@ def quoted_fields(resource: Resource) -> Iterator[tuple[Field, str, str]]:
         sentence = resource.sentences.get(field.sentence_key)
         if sentence is not None:
             yield field, kind_words(field.name, sentence), sentence
+
+
+def declared_fields() -> Iterator[tuple[str, Field]]:
+    """Yield each field of each resource, with its name in the form `Resource.field`."""
+    for resource in RESOURCES.values():
+        for field in resource.fields:
+            yield f"{resource.name}.{field.name}", field
 
 
 def kind_words(name: str, sentence: str) -> str:
@@ -88,6 +138,45 @@ def test_a_field_is_what_its_sentence_says(
         cells = [cell.strip() for cell in sentence.strip("|").split("|")]
         assert field.required or "yes" not in cells
         assert field.optional or "no" not in cells
+
+
+def test_a_field_has_the_bounds_that_the_contract_states() -> None:
+    words = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
+    declared = {
+        path: {word: field.kind.schema[word] for word in words if word in field.kind.schema}
+        for path, field in declared_fields()
+        if field.kind.name != "ulid"
+    }
+
+    assert {path: bounds for path, bounds in declared.items() if bounds} == BOUNDS
+
+
+def test_a_ulid_has_the_form_that_the_contract_states() -> None:
+    stated = re.search(r"exactly (\d+) characters matching ([^ ;|]+)", CONTRACT)
+    assert stated is not None
+    length = int(stated[1])
+    schemas = [field.kind.schema for _, field in declared_fields() if field.kind.name == "ulid"]
+
+    assert schemas
+    for schema in schemas:
+        assert (schema["minLength"], schema["maxLength"]) == (length, length)
+        assert schema["pattern"] == stated[2]
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_a_pattern_accepts_the_form_that_the_contract_states_and_no_other(path: str) -> None:
+    pattern = dict(declared_fields())[path].kind.schema["pattern"]
+    valid, invalid = FORMS[path]
+
+    assert [text for text in valid if not re.search(pattern, text)] == []
+    assert [text for text in invalid if re.search(pattern, text)] == []
+
+
+def test_each_field_with_a_pattern_has_texts_of_its_form() -> None:
+    fields = {path for path, field in declared_fields() if "pattern" in field.kind.schema}
+    ulids = {path for path, field in declared_fields() if field.kind.name == "ulid"}
+
+    assert fields - ulids == FORMS.keys()
 
 
 @pytest.mark.parametrize(("resource", "field", "words", "sentence"), FIELDS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hosting_emulator.control.endpoints import load_endpoint
 from hosting_emulator.control.route_documentation import TAGS
 from hosting_emulator.control.routes import ROUTES
@@ -15,6 +17,14 @@ def test_every_path_has_the_parameters_that_its_handler_names():
             endpoint.parameters - {"context", "engine", "body", "request"} - set(endpoint.query)
         )
         assert parameters <= set(route.pattern.groupindex), route
+
+
+def test_a_path_consists_of_lower_case_words_and_parameters():
+    part = r"/\.?[a-z]+([-.][a-z]+)*|/\{[a-z_]+\*?\}"
+
+    paths = [route.path for route in ROUTES if route.path != "/"]
+
+    assert [path for path in paths if not re.fullmatch(f"({part})+", path)] == []
 
 
 def test_every_tag_of_a_route_is_documented_and_every_documented_tag_is_used():

@@ -75,12 +75,16 @@ def test_a_list_may_have_as_many_items_as_its_type_allows() -> None:
     check(Array(item=ANY, most=3), {"item_count": 0})
 
 
-@pytest.mark.parametrize("expected", [{"below": 0}, {"above": 599}])
-def test_a_status_outside_its_limits_is_refused(expected: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "expected", [{"below": 0}, {"at_most": -1}, {"above": 599}, {"at_least": 600}]
+)
+def test_a_status_outside_its_limits_is_refused_at_its_comparison(expected: dict[str, Any]) -> None:
     status = request_filters()["status"]
 
-    with pytest.raises(Impossible):
+    with pytest.raises(Impossible) as refusal:
         check(status, expected)
+
+    assert refusal.value.path == tuple(expected)
 
 
 def test_a_request_without_a_response_has_the_status_0() -> None:

@@ -130,6 +130,17 @@ def test_the_log_keeps_the_newest_entries_and_lists_them_first():
     assert entry.n == 11
 
 
+def test_the_log_releases_what_it_does_not_show():
+    api = InProcess()
+    api.set_flag(True, user="reader")
+    api.set_flag(True)
+
+    for entry in api.engine.log.newest(2):
+        names = ("change", "record", "reply", "refused", "decision")
+        assert [getattr(entry, name) for name in names] == [None] * 5
+        assert len(entry.headers) == 0
+
+
 def test_the_log_keeps_request_and_response():
     api = InProcess()
     response = api.set_flag(True, key="flag-1")

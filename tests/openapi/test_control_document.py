@@ -6,6 +6,7 @@ The walk of tests/golden checks that each response matches the document.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -80,6 +81,20 @@ def test_no_description_contains_a_code_block_of_markdown(
 
     assert any("\n\n" in text for text in texts)
     assert not [text for text in texts if "\n    " in text]
+
+
+@pytest.mark.parametrize("path", ["openapi.json", "contract/scenario-schema.json"])
+def test_a_description_is_a_sentence_or_a_phrase_in_lower_case(
+    hosting_emulator: HostingEmulator, path: str
+):
+    document = hosting_emulator.control.get(path)
+    headings = {tag["description"] for tag in document.get("tags", ())}
+
+    texts = {text.rstrip("\n") for text in descriptions(document)} - headings
+
+    assert texts
+    assert [text for text in texts if re.match("[a-z*]", text) and text.endswith(".")] == []
+    assert [text for text in texts if re.match("[^a-z*]", text) and not text.endswith(".")] == []
 
 
 def test_each_control_operation_succeeds_with_its_examples(

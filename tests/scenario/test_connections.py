@@ -47,6 +47,10 @@ def test_a_request_without_a_name_has_no_connection():
     assert passed(step("a"), step(), step(), step("a", LOST))
 
 
+def test_a_request_to_the_api_by_its_path_has_the_connection_of_its_step():
+    assert passed(step("a"), step("a", LOST, "request: GET /v1/projects/x/edge-dns"))
+
+
 def test_a_fault_can_meet_new_connections_only():
     faults = FAULT.replace("reused", "new").replace("times: 1", "times: 2")
 

@@ -33,7 +33,7 @@ def test_the_refusal_of_an_unknown_alias_names_all():
     with pytest.raises(NoSuchName) as caught:
         Aliases("user", [WorldMember(alias="owner", id="01A")])["zz"]
 
-    assert re.search(r"user .*'zz'.* owner$", str(caught.value))
+    assert re.search(r"there is no user 'zz'; the users are owner$", str(caught.value))
 
 
 def test_the_refusal_of_an_alias_says_that_there_are_none():

@@ -123,5 +123,7 @@ def test_url_replaces_placeholders_by_ids(hosting_emulator: HostingEmulator):
 def test_url_refuses_wrong_paths_and_projects(hosting_emulator: HostingEmulator):
     with pytest.raises(ValueError, match="a path must start with /"):
         hosting_emulator.url("v1/projects")
+    with pytest.raises(ValueError, match=f"not '{'x' * 80}'$"):
+        hosting_emulator.url("x" * 81)
     with pytest.raises(NoSuchName, match=r"'shpo'.*shop"):
         hosting_emulator.url("/v1/projects/{project}", project="shpo")

@@ -331,6 +331,16 @@ def test_a_change_that_can_never_act_is_refused(change: dict[str, Any], hint: st
         InProcess().add_fault(alter=change, call="get_operation")
 
 
+@pytest.mark.parametrize("credentials", ["none", "invalid"])
+def test_a_field_of_a_success_cannot_be_altered_without_valid_credentials(credentials: str):
+    with pytest.raises(DocumentRefused, match="the response has no /zone"):
+        InProcess().add_fault(
+            alter={"set": {"/zone": "shop.example"}},
+            call="get_dns_authorization",
+            credentials=credentials,
+        )
+
+
 @pytest.mark.parametrize(
     ("call", "pointer", "hint"),
     [

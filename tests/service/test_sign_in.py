@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+from urllib.parse import urljoin
+from urllib.request import urlopen
 
 import jwt
 import pytest
@@ -43,6 +46,20 @@ def test_the_sign_in_page_names_every_user_and_the_destination(browser: Browser)
     assert "staying signed in" in page.text
     assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert "<script" not in page.text
+
+
+def test_each_class_on_the_sign_in_page_has_a_style(browser: Browser) -> None:
+    page = browser.authorize(login_hint="unheard-of", redirect_uri="http://127.0.0.1:5173/callback")
+    styles = ""
+    for path in re.findall(r'<link rel="stylesheet" href="([^"]+)"', page.text):
+        with urlopen(urljoin(browser.issuer, path)) as response:
+            styles += response.read().decode()
+
+    classes = {
+        name for value in re.findall(r'class="([^"]+)"', page.text) for name in value.split()
+    }
+    assert "sign-in" in classes
+    assert [name for name in classes if f".{name}" not in styles] == []
 
 
 def test_the_id_token_has_the_claims_of_openid(api: CheckedWorld, browser: Browser) -> None:
@@ -95,6 +112,19 @@ def test_userinfo_has_the_claims_of_the_requested_scopes(
     userinfo = browser.send("/userinfo", Authorization=bearer).json
     assert userinfo.keys() == expected_claims | {"org_id"}
     assert "refresh_token" not in tokens
+
+
+def test_discovery_lists_every_claim_of_a_token_or_of_the_user(browser: Browser) -> None:
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
+    userinfo = browser.send("/userinfo", Authorization=f"Bearer {tokens['access_token']}").json
+    claims = set(userinfo)
+    for name in ("id_token", "access_token"):
+        claims |= set(jwt.decode(tokens[name], options={"verify_signature": False}))
+
+    discovered = browser.send("/.well-known/openid-configuration").json
+
+    assert {"name", "email", "nonce"} <= claims
+    assert claims - set(discovered["claims_supported"]) <= {"jti", "nbf"}
 
 
 def test_a_client_without_the_scope_openid_gets_no_id_token(browser: Browser) -> None:

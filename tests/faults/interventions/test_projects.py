@@ -120,12 +120,12 @@ def test_an_impossible_dns_step_is_refused(stage: Stage, fields: dict[str, Any],
         (
             {"to": "revoked", "expires_in": "5m"},
             "expires_in",
-            "an authorization that becomes revoked",
+            "an authorization that becomes revoked; leave out",
         ),
         (
             {"to": "expired", "expires_in": "5m"},
             "expires_in",
-            "an authorization that becomes expired",
+            "an authorization that becomes expired; leave out",
         ),
     ],
 )
