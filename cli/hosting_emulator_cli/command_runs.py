@@ -56,7 +56,7 @@ export_option = opt.option(
 def typed_words() -> dict[str, list[str]]:
     """Return the words that the user typed for each option, by parameter name.
 
-    In `--at now`, the word `now` is replaced with the current time.
+    In `--at now`, `now` is replaced with the current time.
     """
     ctx = click.get_current_context()
     options = {flag: param for param in ctx.command.params for flag in param.opts}

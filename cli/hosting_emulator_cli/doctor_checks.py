@@ -435,7 +435,7 @@ def check_certificates(folder: Path, port: int | None) -> Iterator[CheckFinding]
 
 
 def check_authority(folder: Path, now: datetime) -> CheckFinding:
-    """Check the certificate authority in `folder`, the folder `tls` of a data directory.
+    """Check the certificate authority in `folder`, which is the `tls` folder of a data directory.
 
     Raises OSError if a file cannot be read.
     """

@@ -144,7 +144,7 @@ class RootGroup(CommandGroup):
 
 def _message_of(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdigit():
-        return f"there is no option '{error.option_name}…', and values cannot be negative"
+        return f"'{error.option_name}…' is not an option; if you meant a value, values cannot be negative"
     return error.format_message()
 
 

@@ -58,7 +58,7 @@ def read_scenario_file(path: str) -> tuple[str, str]:
 def read_world_file(path: str) -> dict[str, Any]:
     """Return the `world` in a scenario file, or the content of a file that contains only a world.
 
-    The key `extends` is left out. Raises Failure if the file contains no world.
+    The `extends` key is left out. Raises Failure if the file contains no world.
     """
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.yaml_text import read_yaml

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
-    """A parameter type that converts a string with the function `read`.
+    """A parameter type that converts a string with the `read` function.
 
     If `read` raises ValueError, the user sees the error's message.
     """

@@ -1,6 +1,6 @@
 """Runs a command for `exec --vary`, and searches for the variation points that make it fail.
 
-This module knows variation points only by name. The module `execution` makes each run.
+This module knows variation points only by name. The `execution` module makes each run.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ DEFAULT_PORT = 4620
 #: The name of the default world. The hosts of the default world are directly in the DNS zones of
 #: the assumptions. Every other world puts its name in front of these zones.
 DEFAULT_WORLD = "default"
-#: The variable that tells the command of `hosting-emulator exec` which emulator judges the command.
+#: The environment variable that tells a command run by `hosting-emulator exec` which emulator
+#: judges it.
 EXEC_URL_VARIABLE = "HOSTING_EMULATOR_EXEC_URL"
-#: The variable that makes a nested `exec` judge as strictly as the outer `exec`.
+#: The environment variable that makes a nested `exec` judge as strictly as the outer `exec`.
 EXEC_CONDUCT_VARIABLE = "HOSTING_EMULATOR_EXEC_CONDUCT"

@@ -228,8 +228,8 @@ class Emulator:
     def become(self, other: Emulator) -> None:
         """Replace the default world with a copy of another emulator's default world.
 
-        If this emulator varies responses in another way than the other one, the copy varies as this
-        emulator's settings say. Raises StoreFailed.
+        If the other emulator varies its responses differently, the copy varies as this emulator's
+        settings specify. Raises StoreFailed.
         """
         self._default.replace_world(other._default.world, "copied", reason="loaded")
         if self._variation != other._variation:
@@ -238,7 +238,8 @@ class Emulator:
     def _build(self, scenario: Scenario) -> tuple[World, str]:
         """Return a scenario's world, and the title of the commit that loads the world.
 
-        Raises ScenarioError, and StartError for a TLS handshake fault if there is no TLS port.
+        Raises ScenarioError if the scenario is invalid, and StartError if it contains a TLS
+        handshake fault but there is no TLS port.
         """
         world = build_scenario_world(scenario, self._settings, self._default.world.seed)
         if self._settings.tls_port is None:

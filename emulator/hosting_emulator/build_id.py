@@ -27,7 +27,8 @@ FULL_VERSION = f"{__version__}+{BUILD_ID}"
 
 
 def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
-    """Return names that tell another build (`VERSION+BUILD`) from this one, or None if both are the same.
+    """Return names that distinguish the build `other` (`VERSION+BUILD`) from this build, or None if
+    both are the same.
 
     If the versions differ, the names are the versions. If the other build has no id, only the
     versions are compared.

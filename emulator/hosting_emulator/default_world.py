@@ -41,7 +41,7 @@ def read_state(path: Path, seed: str | None) -> World:
 def build_scenario_world(scenario: Scenario, settings: Settings, seed: str) -> World:
     """Build the world of a scenario, with the clock and the assumptions in the settings.
 
-    Resetting the world drops the clock and the assumptions from the settings. `seed` applies to a
+    A reset of the world restores the clock and the assumptions of the scenario. `seed` applies to a
     scenario without a seed. Raises ScenarioError, ClockRefused or AssumptionRefused.
     """
     # Imported here because few starts have a scenario, and the import takes 20 ms.

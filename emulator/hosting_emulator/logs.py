@@ -1,6 +1,6 @@
-"""Logs what a running emulator does to stderr, as text or as JSON.
+"""Logs the activity of a running emulator to stderr, as text or as JSON.
 
-All loggers are children of the logger `hosting_emulator`. Warnings and errors concern the emulator
+All loggers are children of the `hosting_emulator` logger. Warnings and errors concern the emulator
 itself. At level info there is also a line for each request (logger `requests`), and for each
 creation, replacement or deletion of a world (loggers `worlds` and `storage`). At level debug there
 is a line for each commit (`commits`) and for each run of due events (`due_events`). Requests and

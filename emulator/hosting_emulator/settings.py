@@ -53,7 +53,7 @@ class Settings:
     The default world is created from `scenario`, which is the name of a scenario in `library`, or a
     file. `clock` and `assumptions` override those of the scenario. With `watch`, the scenario is
     loaded again whenever its file changes. Alternatively, the default world is created from the
-    exported world in the file `state`. The seed of this world is `state_seed` or, if `state_seed`
+    exported world in the `state` file. The seed of this world is `state_seed` or, if `state_seed`
     is None, the seed in the file. A stored world is replaced only with `replace`. Without
     `replace`, a start that finds a stored world is refused or, with `only_new`, uses the stored
     world. `salvage` recovers what it can from damaged state, and keeps the damaged files.

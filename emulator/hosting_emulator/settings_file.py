@@ -1,6 +1,6 @@
 """Reads the settings file beside an app, so that commands and tests need no options.
 
-The settings file is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` in
+The settings file is `hosting-emulator.yaml`, or the `[tool.hosting-emulator]` table in
 `pyproject.toml`. The keys in the file are the option names of `start`. This module only reads the
 file. `settings_model` checks the values, and is loaded only if there is a file.
 """
@@ -143,7 +143,7 @@ def _yaml_line(text: str, key: str) -> int | None:
 
 
 def _toml_line(text: str, key: str) -> int | None:
-    """Return the line of a key in the table `[tool.hosting-emulator]`, or None if no line is found."""
+    """Return the line of a key in the `[tool.hosting-emulator]` table, or None if no line is found."""
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         header = _TABLE_HEADER.match(line)

@@ -136,8 +136,8 @@ class ChildCommand:
         from subprocess import DEVNULL, Popen
 
         self._is_captured = output == "kept"
-        # Processes that already exist below this process do not belong to the command, as in `sh -c
-        # 'server & exec hosting-emulator …'`.
+        # Descendants that this process already has do not belong to the command. An example is
+        # `server` in `sh -c 'server & exec hosting-emulator …'`.
         self._not_ours: set[int] = set()
         if not self._is_captured:
             self._not_ours = descendants()
@@ -311,7 +311,7 @@ def ending_signals() -> list[signal.Signals]:
 
 
 def end_orphans(not_ours: set[int]) -> None:
-    """Kill the processes that a dead supervisor left below this process, except `not_ours`."""
+    """Kill the descendants of this process that a dead supervisor left behind, except `not_ours`."""
     until = time.monotonic() + _PATIENCE_S
     orphans = descendants() - not_ours
     while orphans and time.monotonic() < until:
@@ -422,7 +422,7 @@ class Supervisor:
             self._wait_for_signal(number)
         oldest = time.monotonic() - _MEMORY_S
         moments = [moment for moment in self._seen[number] if moment > oldest]
-        # Drop one signal to the group for each order, because both report the same signal.
+        # Forget one signal to the group for each order, because the two stand for the same signal.
         self._seen[number] = moments[1:]
         if not (moments and is_in_our_group):
             os.kill(self._command, number)
@@ -507,7 +507,7 @@ def become_subreaper() -> None:
 
 
 def descendants() -> set[int]:
-    """Return the pids of the living processes below this process."""
+    """Return the pids of all living descendants of this process."""
     if sys.platform == "linux":
         try:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -135,7 +135,7 @@ def test_closing_a_connected_world_does_not_delete_it(hosting_emulator: HostingE
 def test_connecting_to_an_unknown_world_is_refused(url: str):
     with pytest.raises(ControlRefused, match="'nowhere'"):
         HostingEmulator.connect(url, world="nowhere")
-    with pytest.raises(ValueError, match="the address names world 'a', but world is 'b'"):
+    with pytest.raises(ValueError, match="the address names the world 'a', but `world` is 'b'"):
         HostingEmulator.connect(f"{url}/worlds/a", world="b")
 
 

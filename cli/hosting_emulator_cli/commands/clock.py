@@ -77,7 +77,7 @@ _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world'
 @prints(_clock_text)
 @opt.with_world
 def scale(world: HostingEmulator, rate: float) -> ClockState:
-    """Run the clock at another speed.
+    """Run the clock at a different speed.
 
     RATE is the number of world seconds per real second, greater than 0. With 60, a minute passes
     each second.

@@ -137,7 +137,7 @@ def undecided_reasons(report: ConductReport) -> list[str]:
     if not report.complete:
         reasons.append("not every request was checked. `conduct clear` restarts the checks.")
     if report.judged == 0:
-        reasons.append("no request reached this world. `--world NAME` selects another world.")
+        reasons.append("no request reached this world. `--world NAME` selects a different world.")
     return reasons
 
 

@@ -137,7 +137,7 @@ def _check_summary(report: Report) -> str:
 
 
 def _read_allowed(words: list[str]) -> frozenset[str]:
-    """Return the kinds of changes that the check may make. The word `all` stands for all kinds.
+    """Return the kinds of changes that the check may make. `all` stands for all kinds.
 
     Raises ValueError for an unknown word.
     """
@@ -147,7 +147,7 @@ def _read_allowed(words: list[str]) -> frozenset[str]:
     unknown_words = set(words).difference(choices)
     if unknown_words:
         word = min(unknown_words)
-        hint = near(word, choices, f"write `all`, or some of {', '.join(ALLOWED)}")
+        hint = near(word, choices, f"use `all`, or one or more of {', '.join(ALLOWED)}")
         raise ValueError(f"unknown word {word!r}{hint}")
     if "all" in words:
         return frozenset(ALLOWED)
@@ -208,7 +208,7 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     "--allow",
     metavar="WORDS",
     help=(
-        "What the check may change: all, or some of flag, source, keys, domains and tickets, "
+        "What the check may change: all, or one or more of flag, source, keys, domains and tickets, "
         "separated by commas. By default, the check only reads, and sends requests that must be "
         "refused."
     ),

@@ -74,7 +74,7 @@ def intervene(
     everything: bool,
     **_: Any,
 ) -> Any:
-    """Change a world: stick an operation, expire a ticket, move DNS, set a plan.
+    """Change a world: make an operation get stuck, expire a ticket, revoke a DNS authorization, set a plan.
 
     NAME is the intervention. `intervene kinds` lists all interventions with their fields.
     FIELD=VALUE sets a field. VALUE is parsed as JSON if possible. A refused intervention changes

@@ -73,9 +73,9 @@ def add(
 ) -> Any:
     """Arm an outcome for the next matching operation, and print the outcome's id.
 
-    KIND is how the operation ends, and OPTION=VALUE sets an option of the kind. `outcome kinds`
-    lists the kinds and their options. VALUE is parsed as JSON if possible. Durations are world time
-    in every clock mode.
+    KIND is what happens to the operation, such as `fail` or `stick`, and each OPTION=VALUE sets an
+    option of that kind. `outcome kinds` lists the kinds and their options. VALUE is parsed as JSON
+    if possible. Durations are world time in every clock mode.
     """
     document = {kind: dict(effect_options), **rule_members(options)}
     return state_json(world.add_outcome(document).state)

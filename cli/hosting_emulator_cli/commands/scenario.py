@@ -219,7 +219,7 @@ def _put_reports(
 ) -> int:
     """Run the stories of scenarios, print and write the reports, and return the exit code.
 
-    Raises Failure if `names` contains only one scenario, which cannot be read.
+    Raises Failure if `names` contains only one scenario and it cannot be read.
     """
     from hosting_emulator_cli.story_reports import stories_junit, stories_summary, story_text
 

@@ -1,6 +1,6 @@
 """The request body that names a scenario.
 
-The module `scenario_worlds` reads the scenario. The two modules are separate so that a start of the
+The `scenario_worlds` module reads the scenario. The two modules are separate so that a start of the
 emulator does not import the code that reads scenarios.
 """
 

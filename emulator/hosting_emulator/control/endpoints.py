@@ -1,12 +1,12 @@
 """Loads the endpoints under `/_emulator`, and reads the declarations of their inputs.
 
 An endpoint is a function. The function's docstring documents the endpoint, and the function's
-parameters declare the inputs. The parameter `context` is the request's context. `engine` is the
+parameters declare the inputs. The `context` parameter is the request's context. `engine` is the
 engine of the world in the path, or of the default world if the path names no world. `body` is the
-JSON body, decoded as the parameter's type. The type of the parameter `body` has an `Example` in its
-metadata. A parameter with the name of a path parameter receives the value from the path. The module
-`http/query.py` describes query parameters. All other parameters keep their defaults. Endpoints of
-the identity provider have the parameter `request` instead of `context` and `body`.
+JSON body, decoded as the parameter's type. The type of the `body` parameter has an `Example` in its
+metadata. A parameter with the name of a path parameter receives the value from the path. The
+`http/query.py` module describes query parameters. All other parameters keep their defaults.
+Endpoints of the identity provider have a `request` parameter instead of `context` and `body`.
 
 The module of an endpoint is imported at the endpoint's first request. Importing all modules at once
 would make `start` a sixth slower.
@@ -43,7 +43,7 @@ class Endpoint:
 
 @cache
 def load_endpoint(endpoint: str) -> Endpoint:
-    """Return the endpoint `MODULE:FUNCTION`, where MODULE is relative to `hosting_emulator`."""
+    """Return the endpoint that `MODULE:FUNCTION` names, where MODULE is relative to `hosting_emulator`."""
     module, _, function_name = endpoint.partition(":")
     function = getattr(import_module(f"hosting_emulator.{module}"), function_name)
     parameters = dict(signature(function, eval_str=True).parameters)

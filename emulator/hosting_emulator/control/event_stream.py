@@ -73,7 +73,7 @@ class EventWriter:
                 self._last_ids[name] = engine.feed.last_id
 
     async def run(self) -> web.StreamResponse:
-        """Write events until the client leaves or all worlds of the stream are deleted."""
+        """Write events until the client disconnects or all worlds of the stream are deleted."""
         response = responses.stream("text/event-stream")
         # This header makes a proxy forward each event at once.
         response.headers["X-Accel-Buffering"] = "no"
@@ -89,7 +89,7 @@ class EventWriter:
         try:
             await self._write_events(response, awake, client_left)
         except ConnectionError:
-            # The client has left, so no more events can be written.
+            # The client has disconnected, so no more events can be written.
             pass
         except TimeoutError:
             if self._request.transport is not None:
@@ -105,7 +105,8 @@ class EventWriter:
     ) -> None:
         """Write events as they occur.
 
-        Raises ConnectionError if the client has left, or TimeoutError if the client stops reading.
+        Raises ConnectionError if the client disconnects, or TimeoutError if the client stops
+        reading.
         """
         text = b"retry: %d\nid: %s\n\n" % (_RETRY_MS, self._id())
         while not client_left.done():

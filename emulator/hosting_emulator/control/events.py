@@ -43,7 +43,7 @@ async def listen_to_worlds(
     worlds: Annotated[
         Words,
         Query(
-            "The worlds to listen to. Default: all. The world `default`, which reports new and "
+            "The worlds to listen to. Default: all. The `default` world, which reports new and "
             "deleted worlds, is always included."
         ),
     ],

@@ -1,7 +1,8 @@
 """Exports the request log as an HTTP Archive 1.2, which browsers can open in their network panel.
 
-The document is built as plain JSON, because its format is defined elsewhere. Members whose names
-start with an underscore are extensions of the emulator.
+The document is built from plain dictionaries rather than message classes, because the HAR
+specification defines its format. Members whose names start with an underscore are extensions of the
+emulator.
 """
 
 from __future__ import annotations

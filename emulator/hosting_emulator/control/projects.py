@@ -53,7 +53,7 @@ async def list_projects(
     """List the projects, sorted by alias, each with its records.
 
     Older deployments and tickets are left out. `counts` contains the total number of deployments.
-    `claim_held` is true if the intervention `hold_claim` holds the project's claim.
+    `claim_held` is true if the `hold_claim` intervention holds the project's claim.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -109,7 +109,7 @@ def _project_state(
 
 
 def _is_claim_held(world: World, project: Project) -> bool:
-    """Return whether the intervention `hold_claim` holds a project's claim."""
+    """Return whether the `hold_claim` intervention holds a project's claim."""
     if project.claim is None:
         return False
     operation = world.get(OPERATIONS, project.claim)

@@ -22,7 +22,7 @@ class Json:
 
 @dataclass(frozen=True, slots=True)
 class JsonList:
-    """A response with a list of JSON objects in the member `items`."""
+    """A response with a list of JSON objects in the `items` member."""
 
     kind: Any
 

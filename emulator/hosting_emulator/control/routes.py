@@ -1,6 +1,6 @@
 """The table of routes under `/_emulator`.
 
-The module `endpoints.py` describes how an endpoint is declared. An endpoint returns a value of the
+The `endpoints` module describes how an endpoint is declared. An endpoint returns a value of the
 route's response type, or a finished response. An endpoint whose list can be long returns an
 iterator, so that other requests are handled while the items are written.
 """

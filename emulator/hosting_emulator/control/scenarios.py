@@ -148,7 +148,8 @@ async def run_scenario(
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
-    """Create or replace the world `name` with the world of a scenario. Raises ControlRefusal.
+    """Create the world of a scenario under `name`, or replace the world of this name. Raises
+    ControlRefusal.
 
     The new world keeps the seed of the world that it replaces.
     """

@@ -34,8 +34,8 @@ Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONG
 class NewToken(Body):
     """An access token to create. `user` is the alias or id of the token's user.
 
-    `expires_in_seconds` is a lifetime in world time. Without `user`, the token is for the user
-    `owner` or, if there is no such user, for an owner of the first organization.
+    `expires_in_seconds` is a lifetime in world time. Without `user`, the token is for the user with
+    the alias `owner` or, if there is no such user, for an owner of the first organization.
     """
 
     user: str | None = None

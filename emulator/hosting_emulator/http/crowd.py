@@ -11,19 +11,19 @@ from typing import Final
 CROWD: Final = 100
 #: The total number of connections that counts as a crowd, even if few were open at the same time.
 SUCCESSIVE_CROWD: Final = 1000
-#: A crowd has left when only a few connections are open, and no connection has been opened for this
+#: A crowd has gone when only a few connections are open, and no connection has been opened for this
 #: many real seconds.
 QUIET_S: Final = 5.0
 _FEW: Final = CROWD // 20
 
 
 class CrowdWatch:
-    """Counts a server's connections in one event loop, and returns memory after a crowd has left."""
+    """Counts a server's connections in one event loop, and returns memory after a crowd has gone."""
 
     def __init__(self) -> None:
         self._open = 0
         #: The highest number of open connections, and the total number of connections, since the
-        #: previous crowd left.
+        #: end of the previous crowd.
         self._most = 0
         self._total = 0
         self._is_waiting = False
@@ -58,7 +58,8 @@ def return_memory() -> None:
     """Collect garbage, and make the C library return free memory to the system (with glibc only).
 
     The C library keeps freed memory that lies between objects in use. Without this function, the
-    process would keep the memory of five hundred concurrent clients long after they have left.
+    process would keep the memory that five hundred concurrent clients needed long after they have
+    disconnected.
     """
     import ctypes  # import this here, because few processes ever have a crowd
 

@@ -138,7 +138,7 @@ class Context:
     observations: Observations = field(default_factory=Observations)
 
     def engine(self, name: str) -> Engine:
-        """Return the engine of the world `name`. Raises ControlRefusal 404 if there is no such world."""
+        """Return the engine of a world. Raises ControlRefusal 404 if no world is called `name`."""
         engine = self.worlds.get(name)
         if engine is None:
             names = ", ".join(engine.world.name for engine in self.worlds)

@@ -49,7 +49,7 @@ async def respond(
     *,
     extra_headers: Sequence[tuple[str, str]] = (),
 ) -> ReadyResponse:
-    """Run an exchange and return its response, which a fault may break off or corrupt."""
+    """Run an exchange and return its response, which a fault may slow down, break off or corrupt."""
     reply = await run_exchange(engine, ctx, steps, partial(wait_for, request))
     if extra_headers:
         reply.headers = [*reply.headers, *extra_headers]
@@ -70,7 +70,7 @@ async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:
             _log.error("a change could not be made durable: %s", error)
             raise
     elif effect.is_done:
-        # The request has been carried out, so the delay can end as soon as the client leaves.
+        # The request has been carried out, so the delay can end as soon as the client disconnects.
         await protocol_of(request).wait_for_client_to_leave(effect.ms / 1000)
     else:
         await asyncio.sleep(effect.ms / 1000)

@@ -20,8 +20,8 @@ _MOST_HEADERS: Final = 128
 #: The length in bytes above which the request log may store only a part of a head.
 _LONG_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
-#: After this many cuts, the caller receives a piece and can let other work run. A chunk takes three
-#: cuts.
+#: The maximum number of cuts (calls of `_cut`) before `pieces` yields, so that the caller can let
+#: other work run. A chunk takes three cuts.
 MOST_CUTS: Final = 100
 #: The maximum number of digits in a Content-Length, not counting leading zeros. aiohttp interprets
 #: the largest 64-bit number as a missing length.
@@ -176,7 +176,7 @@ class RequestFraming:
             self.has_long_heads = True
         # Search a lowercase copy, because a pattern that ignores case is slow.
         lower = head.lower()
-        # Remove the option `upgrade`, because aiohttp would wait for the upgrade. A server may
+        # Remove the `upgrade` option, because aiohttp would wait for the upgrade. A server may
         # ignore the upgrade (RFC 9110, 7.8).
         if b"upgrade" in lower and _UPGRADE.search(lower):
             head = _CONNECTION.sub(_without_upgrade, head)
@@ -329,6 +329,6 @@ def _content_length(lower: bytes) -> int:
 
 
 def _without_upgrade(match: re.Match[bytes]) -> bytes:
-    """Return the value of a Connection header with the option `upgrade` removed."""
+    """Return the value of a Connection header with the `upgrade` option removed."""
     options = [option.strip() for option in match[0].split(b",")]
     return b" " + b", ".join(option for option in options if option.lower() != b"upgrade")

@@ -20,7 +20,7 @@ CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
 )
-"""The strictest policy, without scripts and inline styles. The `data:` image is the empty icon."""
+"""The strictest policy: no scripts and no inline styles. The `data:` image is the empty icon."""
 _BACKTICKS: Final = re.compile(r"`([^`]+)`")
 
 
@@ -29,7 +29,7 @@ class Html(str):
 
 
 def html(text: str, /, **values: object) -> Html:
-    """Fill in the `$names` in a text. Values are escaped unless they are `Html`.
+    """Fill in the `$name` placeholders of a template. Values are escaped unless they are `Html`.
 
     Raises KeyError for a missing value.
     """

@@ -155,9 +155,9 @@ class HttpProtocol(web.RequestHandler):
                 self._note_progress()
 
     async def wait_for_client_to_leave(self, timeout_s: float | None = None) -> None:
-        """Wait until the client has left, or until `timeout_s` real seconds have passed.
+        """Wait until the client disconnects, or until `timeout_s` real seconds have passed.
 
-        Without a timeout, a client that has closed its side counts as having left.
+        Without a timeout, a client that has closed its side counts as disconnected.
         """
         if self.transport is None or (self._is_half_closed and timeout_s is None):
             return
@@ -198,7 +198,7 @@ class HttpProtocol(web.RequestHandler):
 
         Returns True, which keeps the connection open, if responses are pending. A client may close
         its side and still listen. `wait_for_client_to_leave` treats a client that has closed its
-        side as a client that has left, because the two cannot be distinguished.
+        side as disconnected, because the two cases cannot be distinguished.
         """
         if self._departure is not None and not self._departure.done():
             return False
@@ -208,7 +208,7 @@ class HttpProtocol(web.RequestHandler):
         if not self._arrivals and (is_idle or self.framing.in_body):
             return False
         if self.transport.get_extra_info("sslcontext") is not None:
-            # TLS connections cannot be half closed.
+            # asyncio cannot keep a TLS connection half-closed.
             return False
         self._is_half_closed = True
         self.connection.closed_by_client = next_position()
@@ -359,7 +359,7 @@ class HttpProtocol(web.RequestHandler):
     # --- Errors ---------------------------------------------------------------------------------
 
     def log_exception(self, *args: Any, **options: Any) -> None:
-        """Log a server error. A client's broken body or early departure is not logged."""
+        """Log a server error. Mistakes and early disconnects of a client are not logged."""
         error = options.get("exc_info")
         if not isinstance(error, HttpProcessingError | web.RequestPayloadError | ConnectionError):
             super().log_exception(*args, **options)
@@ -376,8 +376,8 @@ class HttpProtocol(web.RequestHandler):
         The response closes the connection. Raises ConnectionError if no response can be sent.
         """
         if isinstance(exc, ConnectionError) and self.transport is None:
-            # The client has left, so nobody can receive a response, and the server has made no
-            # error.
+            # The client has disconnected, so nobody can receive a response, and the server has made
+            # no error.
             raise exc
         has_begun = request.writer.output_size > 0
         if status >= 500 and not (has_begun and isinstance(exc, ConnectionError)):

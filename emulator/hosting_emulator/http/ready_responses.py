@@ -1,7 +1,7 @@
 """Responses whose bytes are all known in advance, such as the responses of the public API.
 
 A ReadyResponse takes about a quarter less time than aiohttp's own Response. A FaultyResponse is
-broken off or corrupted, as by a bad network, and ends with its connection.
+sent by a fault, which may slow down, break off or corrupt the response.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hosting_emulator.http.protocol import HttpProtocol, protocol_of
 from hosting_emulator.http.responses import SERVER, http_date
 
 #: A function that waits until world time has advanced by a number of milliseconds, or the client
-#: has left.
+#: disconnects.
 PassWorldTime: TypeAlias = Callable[[HttpProtocol, int], Awaitable[None]]
 #: Statuses whose responses have no content, and are sent without Content-Length (RFC 9110, 8.6).
 _WITHOUT_CONTENT: Final = (204, 304)
@@ -106,7 +106,7 @@ class ReadyResponse(web.StreamResponse):
 
 
 class FaultyResponse(ReadyResponse):
-    """A response that a fault breaks off or corrupts.
+    """A response that a fault sends, and may slow down, break off or corrupt.
 
     The class implements `Wire` from `faults.kinds`, through which the fault sends the response.
     """
@@ -158,11 +158,11 @@ class FaultyResponse(ReadyResponse):
         await self._request.writer.write_eof()
 
     async def wait(self, within_s: float | None = None) -> None:
-        """Wait until the client has left, or until `within_s` real seconds have passed."""
+        """Wait until the client disconnects, or until `within_s` real seconds have passed."""
         await protocol_of(self._request).wait_for_client_to_leave(within_s)
 
     async def wait_for_world_time(self, ms: int) -> None:
-        """Wait until world time has advanced by `ms`, or the client has left."""
+        """Wait until world time has advanced by `ms`, or the client disconnects."""
         await self._pass_world_time(protocol_of(self._request), ms)
 
     def close(self) -> None:

@@ -35,7 +35,7 @@ async def read_body(
     assumptions: Assumptions = DEFAULTS,
     upload: UploadLimits | None = None,
 ) -> tuple[bytes, Refused | None]:
-    """Return a request's body, and its refusal or None if the body is accepted.
+    """Return a request's body, and the refusal of the body or None if the body is accepted.
 
     A body is refused if it is malformed or longer than `limit` bytes.
 
@@ -113,7 +113,8 @@ async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimit
 
 
 def _unpack(body: bytes, coding: str, limit: int) -> bytes:
-    """Decode a body with the content coding `coding`, and stop when the result exceeds `limit` bytes.
+    """Decode a body whose content coding is `coding`, and stop when the result exceeds `limit`
+    bytes.
 
     Raises ValueError or zlib.error for a malformed body. aiohttp's own decoding is not used,
     because it makes a request wait for the rest of a malformed body.

@@ -1,6 +1,6 @@
 """Creates the responses of the control API and of the pages.
 
-The module `ready_responses` creates the responses of the public API.
+The `ready_responses` module creates the responses of the public API.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ async def json_list(
 
     `items` can be an iterator that takes up to a millisecond for each item. Other requests are
     handled between two items. A long list is sent while it is encoded, so the whole text is never
-    in memory. Raises ConnectionResetError if the client leaves.
+    in memory. Raises ConnectionResetError if the client disconnects.
     """
     empty_list = _encode({name: []})[1:-1]
     start, _, end = _encode(document).partition(empty_list)
@@ -100,11 +100,11 @@ async def json_list(
     async with LongJob() as job:
         for item in items:
             if request.transport is None:
-                raise ConnectionResetError("the client has left")
+                raise ConnectionResetError("the client has disconnected")
             text += separator + _encode(item)
             separator = b","
             if len(text) > _PIECE_BYTES:
-                # Give up the turn, because the client may read slowly.
+                # Let other jobs run, because the client may read slowly.
                 job.suspend()
                 if response is None:
                     response = stream("application/json", **headers)

@@ -135,9 +135,9 @@ class LongJob:
                 self.end_s = perf_counter() + SLICE_S
 
     def suspend(self) -> None:
-        """Give up the turn before this job waits for something else, such as a slow client.
+        """Let other jobs run before this job waits for something else, such as a slow client.
 
-        The next call of `pause` waits for another turn.
+        The next call of `pause` waits for the job's next turn.
         """
         if self._holds_turn:
             self._holds_turn = False

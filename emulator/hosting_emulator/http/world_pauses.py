@@ -15,7 +15,7 @@ _LOOK_S: Final = 0.02
 
 
 async def pass_world_time(engine: Engine, protocol: HttpProtocol, ms: int) -> None:
-    """Wait until world time has advanced by `ms`, or until the client has left.
+    """Wait until world time has advanced by `ms`, or until the client disconnects.
 
     With a frozen clock, the pause lasts until the clock is advanced. With a skip clock, the pause
     advances the clock and ends immediately. The pause also ends if the world is replaced or

@@ -42,7 +42,7 @@ _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
 
 
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
-    """Return the world of a scenario, with the name `name`.
+    """Return the world of a scenario. The world is called `name`.
 
     `seed` is used if the scenario has no seed. A world passes its own seed when it loads a
     scenario, so a scenario without a seed keeps the world's ids and API keys. Raises one

@@ -20,7 +20,7 @@ class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class ClockPart(Part):
-    """`clock`: the clock mode, the rate for the mode `scaled`, and the start of world time."""
+    """`clock`: the clock mode, the rate for the `scaled` mode, and the start of world time."""
 
     mode: ClockMode = "frozen"
     rate: float | None = None
@@ -123,7 +123,7 @@ class ActionPart(Part):
     remove_outcome: str | None = None
     clear_outcomes: bool | None = None
     assume: dict[str, Any] | None = None
-    # Checks of earlier steps, and the use of the steps of a part
+    # Checks of earlier steps and of the request log, and the use of a part's steps
     check: dict[str, Any] | None = None
     log: LogPart | None = None
     use: str | None = None
@@ -132,11 +132,11 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: a request, a manual change such as moving the clock, or a check.
 
-    A request carries a new access token for `user`, unless `token` sets another token. With the
-    user `nobody`, no token is sent. `sign_in` creates an access token for a user, and `api_key`
-    creates an API key. Later steps can use a saved token or API key. `request` is a method followed
-    by a path or a URL, and is sent unchanged. A path leads to the API or the identity provider, and
-    a URL to a dev origin. A header in `headers` whose value is null is not sent, not even
+    A request carries a new access token for `user`, unless `token` sets another token. If `user` is
+    `nobody`, no token is sent. `sign_in` creates an access token for a user, and `api_key` creates
+    an API key. Later steps can use a saved token or API key. `request` is a method followed by a
+    path or a URL, and is sent unchanged. A path leads to the API or the identity provider, and a
+    URL to a dev origin. A header in `headers` whose value is null is not sent, not even
     Authorization or an Idempotency-Key.
 
     The requests in `together` all arrive before the first response is sent. A request is sent up to

@@ -51,7 +51,7 @@ class _Expectation:
     """The expectation of a step, and the possible statuses and type of the response."""
 
     expect: ExpectPart
-    #: The expectation as the file contains it.
+    #: The expectation as written in the file.
     words: Mapping[str, Any]
     #: The statuses that the expectation allows.
     statuses: list[int]
@@ -77,7 +77,7 @@ class ResponseTypes:
     def check(self, step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
         """Raise Impossible if no response to a step can meet the step's expectation.
 
-        `words` is the expectation as the file contains it.
+        `words` is the expectation as written in the file.
         """
         _check_loss(step, expect, words)
         for name, kind in EXPECTED.items():

@@ -71,7 +71,7 @@ _INNER_PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {
 def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[str]) -> str:
     """Return a hint about an unknown key in a part, to be appended to an error message.
 
-    The hint suggests another key or another place, or lists the valid keys.
+    The hint suggests a different key or a different place, or lists the valid keys.
     """
     word = _OTHER_WORDS.get(part, {}).get(name)
     if name == "after" and isinstance(value, int):

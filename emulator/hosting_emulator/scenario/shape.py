@@ -277,10 +277,10 @@ def _check_keys(location: Location, kind: Any) -> None:
 def _check_planned(location: Location) -> None:
     present = {name for name, value in location.value.items() if value is not None}
     if ("at" in present) == ("after_calls" in present):
-        raise location.error("an entry of the timeline must have either at or after_calls")
+        raise location.error("a timeline entry must have either at or after_calls")
     if len(present.intersection(TIMELINE_ACTIONS)) != 1:
         actions = ", ".join(TIMELINE_ACTIONS)
-        raise location.error(f"an entry of the timeline must have exactly one of {actions}")
+        raise location.error(f"a timeline entry must have exactly one of {actions}")
 
 
 def _check_steps(location: Location, allowed_actions: Sequence[str]) -> None:

@@ -307,8 +307,8 @@ class StepRequests:
         user = world.get(USERS, self._variables.id_of("user", name))
         if user is None:
             raise ValueError(f"there is no user {name!r}")
-        # In a call on an organization, the `organization` field names the subject of the call, and
-        # not the organization of the token.
+        # In a call on an organization, the `organization` field names the organization that the
+        # call acts on, not the organization of the token.
         subject = CALLS[step.call].subject if step.call else ""
         if step.organization is not None and subject != "organization":
             return user, self._variables.id_of("organization", step.organization)

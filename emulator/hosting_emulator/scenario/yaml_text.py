@@ -170,9 +170,7 @@ def _mapping(node: Any, path: KeyPath, source: Source) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, ScalarNode):
-            raise _error(
-                key_node, source.file, "a key must be a string, and not a mapping or a list"
-            )
+            raise _error(key_node, source.file, "a key must be a string, not a mapping or a list")
         key = _text(key_node, source)
         inner_path = (*path, key)
         if key in mapping:

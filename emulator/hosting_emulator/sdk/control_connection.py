@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
 #: These methods are idempotent, so repeating a request has no further effect. A PATCH in the
-#: control API only sets named values.
+#: control API only assigns the values in its body.
 _REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
 
 

@@ -190,7 +190,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     clock: WorldClock
     """The world's clock, with `now`, `advance`, `until`, `freeze` and more."""
     base_url: str
-    """The URL of this world, without the part from `/v1` on."""
+    """The base URL of this world, without `/v1`."""
     control_url: str
     """The URL of this world in the control API."""
     projects: Aliases
@@ -247,7 +247,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """
         with _reach(url, control_token) as (control, named, own):
             if url is not None and named is not None and world not in (None, named):
-                raise ValueError(f"the address names world {named!r}, but world is {world!r}")
+                raise ValueError(f"the address names the world {named!r}, but `world` is {world!r}")
             emulator = cls(control, world or named or "default", own_connection=own)
             emulator._take_over(emulator.summary)
             return emulator
@@ -354,7 +354,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def project(self) -> str:
-        """The id of the world's first project. In the default world, this is the project `shop`.
+        """The id of the world's first project. In the default world, this is the `shop` project.
 
         Raises NoSuchName if the world has no project.
         """

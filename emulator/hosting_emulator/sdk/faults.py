@@ -59,7 +59,7 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
 
     @property
     def spent(self) -> bool:
-        """Whether the fault or outcome is used up, so that it cannot act any more."""
+        """Whether the fault or outcome is used up and can no longer act."""
         return self.now.spent
 
     @property

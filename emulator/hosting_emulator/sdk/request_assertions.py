@@ -114,7 +114,7 @@ def check_none_failed(held: HeldRequests) -> None:
         if held.dropped or held.was_cleared:
             raise AssertionError(
                 "expected every request to succeed, but this can no longer be checked: earlier requests "
-                "have left the log; call `requests.from_now()` later, or assert more often"
+                "were dropped from the log; call `requests.from_now()` later, or assert more often"
             )
         return
     total = len(held.requests)

@@ -22,11 +22,11 @@ OperationFilter: TypeAlias = TextFilter
 class Filters(TypedDict, total=False):
     """Request filters, other than the call. All filters must match.
 
-    `user` and `project` are aliases or ids. The user `nobody` selects requests without a valid
+    `user` and `project` are aliases or ids. `nobody` as the user selects requests without a valid
     token. `operation` is the id or the document of an operation. `path` is a path without the
     world's prefix, in which `*` matches any string and `{name}` matches one segment. `status` can
     be a class such as `4xx`. `key` is the Idempotency-Key. `lost` is the kind of fault that caused
-    the response to be lost, or a bool that tells whether the response was lost. `failed` selects
+    the response to be lost, or a bool that says whether the response was lost. `failed` selects
     requests that were refused or whose response was lost. A list contains alternatives. A value
     that can never match raises a TypeError.
     """

@@ -9,7 +9,7 @@ A lock ensures that only one process uses the directory at a time.
   worlds/<world>/world.json, snapshot.json, journal.ndjson, progress
   tls/         (the local certificate authority)
 
-The module `keeper` writes the files of one world. The module `recovery` reads the files of one
+The module `keeper` writes the files of one world. The `recovery` module reads the files of one
 world.
 """
 
@@ -77,7 +77,7 @@ class DataDirectory:
         self._complain = complain
         self._salvage = salvage
         self._lineages: dict[str, str] = {}
-        self._listed: frozenset[str] = frozenset()  # the names in the file `worlds.json`
+        self._listed: frozenset[str] = frozenset()  # the names in the `worlds.json` file
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._keepers: dict[str, DiskKeeper] = {}
         self._lock_path = self.path / "lock"
@@ -113,7 +113,7 @@ class DataDirectory:
         for trash in (self.path / "worlds").glob(f".*{DELETED}"):
             name = trash.name[1:].rpartition("-")[0]
             if name in self._listed and not (self.path / "worlds" / name).exists():
-                # Another program renamed the folder, so the start must report the world as missing
+                # Another program renamed the folder, so `start` must report the world as missing.
                 continue
             empty_trash(trash, self._complain)
 
@@ -389,7 +389,7 @@ class DataDirectory:
 
 
 def _unused_path(path: Path) -> Path:
-    """Return the first unused path that consists of `path` and a suffix `.damaged-N`."""
+    """Return the first unused path that consists of `path` and a `.damaged-N` suffix."""
     for number in count(1):
         aside = path.with_name(f"{path.name}.damaged-{number}")
         if not aside.exists():

@@ -3,8 +3,8 @@
 A format defines the shape of the documents in snapshots, journals and exports. Each snapshot,
 journal and export contains the number of its format. Increase FORMAT whenever the stored documents
 change, because a number must never stand for two formats. The tests in
-`tests/storage/test_formats.py` fail if FORMAT was not increased. The error for a file in another
-format says what the user can do.
+`tests/storage/test_formats.py` fail if FORMAT was not increased. The error for a file in a
+different format says what the user can do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ADVICE = (
 )
 
 
-#: The advice for intact files in another format, which salvage cannot read.
+#: The advice for intact files in a different format, which salvage cannot read.
 _FORMAT_ADVICE = (
     "or use another --data-dir, or move the folder away to start afresh. To keep the content of "
     "a world, record it as a scenario with the build that wrote the files (`hosting-emulator "
@@ -45,7 +45,7 @@ _FORMAT_ADVICE = (
 
 
 class StateRefused(Exception):
-    """Stored or imported state cannot be used. The message gives the place, the reason and the remedy."""
+    """Stored or imported state cannot be used. The message names the location, the reason and the remedy."""
 
 
 class FormatRefused(StateRefused):
@@ -56,8 +56,8 @@ class FormatRefused(StateRefused):
 def locate(path: object, advice: str = "") -> Iterator[None]:
     """Add `path` and `advice` to the message of any StateRefused raised in the `with` block.
 
-    `advice` says what to do about a damaged file. An intact file in another format gets its own
-    fixed advice instead. If `advice` is empty, no advice is added.
+    `advice` says what to do about a damaged file. For an intact file in a different format, the
+    message contains fixed advice instead. If `advice` is empty, no advice is added.
     """
     try:
         yield
@@ -104,7 +104,7 @@ class Marker(msgspec.Struct, frozen=True):
     snapshot. `boot` is the id of the boot during which commits were written but not synced. These
     commits can be lost only if the machine stops. `boot` is empty if all commits are synced.
     `lineage` distinguishes the world from other worlds with the same name, such as an earlier
-    world. It is drawn when a world is first stored, and all files of the world share it.
+    world. It is generated when a world is first stored, and all files of the world share it.
     """
 
     boot: str = ""

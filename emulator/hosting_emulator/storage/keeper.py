@@ -294,7 +294,7 @@ class DiskKeeper(Keeper):
             self.abandon()
 
     def describe_remains(self) -> str:
-        """Describe which changes are still stored after a final snapshot could not be written."""
+        """Describe which changes are still on disk if the final snapshot could not be written."""
         try:
             if self._journal.path.stat().st_size >= self._journal.size > 0:
                 return "the journal contains all changes"

@@ -153,8 +153,8 @@ def salvage(folder: Path, complain: Complain) -> World | None:
     """Repair a world's folder and return its world, or None if nothing is readable.
 
     Calls `complain` with messages about the parts that were left out and about the location of the
-    old files. Raises FormatRefused if the files are intact but have another format. Raises OSError
-    if a file cannot be read or written.
+    old files. Raises FormatRefused if the files are intact but have a different format. Raises
+    OSError if a file cannot be read or written.
     """
     state = _readable(folder, complain)
     ending = _unused_ending(folder)
@@ -193,7 +193,7 @@ def salvage(folder: Path, complain: Complain) -> World | None:
 
 
 def _unused_ending(folder: Path) -> str:
-    """Return the first suffix `.damaged-N` that is unused for the folder and for the files in it."""
+    """Return the first `.damaged-N` suffix that is unused for the folder and for the files in it."""
     for number in count(1):
         ending = f".damaged-{number}"
         is_used = folder.with_name(folder.name + ending).exists() or any(folder.glob(f"*{ending}"))

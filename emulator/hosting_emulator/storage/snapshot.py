@@ -1,7 +1,7 @@
 """The snapshot: a whole world in one readable TinyDB file, with a table for each kind of record.
 
 TinyDB reads and writes the whole file in each operation, so no request may ever wait for TinyDB.
-The module `journal` stores the commits between two snapshots.
+The `journal` module stores the commits between two snapshots.
 """
 
 from __future__ import annotations

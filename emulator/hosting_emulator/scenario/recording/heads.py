@@ -46,8 +46,8 @@ class FileHead:
     """The head of a recorded file.
 
     `rule_ids` maps the ids of faults and outcomes in the recorded world to their ids in the world
-    that the file describes. An id maps to an empty string if the file omits the fault or outcome,
-    which is used up or needs a running clock.
+    that the file describes. An id maps to an empty string if the file omits the fault or outcome
+    because it is used up or needs a running clock.
     """
 
     document: Document

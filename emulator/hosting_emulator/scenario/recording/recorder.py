@@ -218,7 +218,7 @@ def _requests_to_leave_out(
     *,
     exact: bool,
 ) -> dict[int, str]:
-    """Return the next requests to leave out so that the story may pass, with the reasons.
+    """Return the requests to leave out next, with the reasons, so that the story may pass.
 
     Raises NotRecordable if the failed step cannot be left out.
     """

@@ -59,7 +59,7 @@ class References:
         self._values[value] = producer
 
     def omit(self, id_: str) -> None:
-        """Note that the file omits the fault with an id."""
+        """Record that the file omits the fault with the given id."""
         self._values[id_] = ""
 
     def alias(self, id_: str) -> str | None:

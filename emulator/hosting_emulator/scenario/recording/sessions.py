@@ -52,7 +52,7 @@ class SessionEvent:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The events of a world in order, from the world `base` to the current world `world`.
+    """The events of a world in order, from its state `base` to its current state `world`.
 
     `base` is the initial state if the request log and the history are complete. If either is
     incomplete, `base` is the earliest state from which all events are known.
