@@ -27,7 +27,11 @@ from hosting_emulator_cli.exploration_results import ResultsFile, exploration_ke
 from hosting_emulator_cli.files import remove_report, write_whole
 from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.printable import printable, printable_lines
-from hosting_emulator_lab.judge import report
+from hosting_emulator_lab.judge.exploration import Exploration
+from hosting_emulator_lab.judge.exploration_document import exploration_document
+from hosting_emulator_lab.judge.exploration_junit import junit_text
+from hosting_emulator_lab.judge.exploration_page import exploration_page
+from hosting_emulator_lab.judge.exploration_text import plan_text, report_text, result_text
 from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES, FaultPoint
 from hosting_emulator_lab.judge.point_plan import PointPlan, plan_points
 from hosting_emulator_lab.judge.point_runs import PointRuns
@@ -150,7 +154,7 @@ class _Exploration:
 
     def _report_point(self, result: PointResult) -> int:
         """Print the result of a single point, and return the exit code."""
-        out.say(printable(report.result_text(result)))
+        out.say(printable(result_text(result)))
         if result.conduct:
             out.say(printable_lines(self._conduct_text))
         if result.verdict in UNDECIDED_VERDICTS:
@@ -165,7 +169,7 @@ class _Exploration:
         planned = self._plan(clean)
         results_file = ResultsFile(self._options.results_file, self._key(clean))
         message = results_file.load(planned)
-        out.say(report.plan_text(planned, self._jobs))
+        out.say(plan_text(planned, self._jobs))
         if message:
             out.say(message)
         self._run_points(point_runs, planned, clean, results_file)
@@ -175,15 +179,15 @@ class _Exploration:
         stop_reason = ""
         if len(results) < len(planned.points):
             stop_reason = self._runs.stop_reason
-        exploration = report.Exploration(
+        exploration = Exploration(
             shlex.join(self._options.command),
             clean,
             planned,
             results,
             self._options.repeat,
-            cut=stop_reason,
+            stop_reason=stop_reason,
             conduct=self._options.conduct,
-            repeat_clean=self._options.repeat_clean,
+            repeat_clean_command=self._options.repeat_clean,
         )
         self._write_reports(exploration)
         return exploration.exit_code
@@ -234,22 +238,22 @@ class _Exploration:
             conduct=options.conduct,
         )
 
-    def _write_reports(self, exploration: report.Exploration) -> None:
+    def _write_reports(self, exploration: Exploration) -> None:
         """Write the requested files, and print the report.
 
         Raises Failure if a file cannot be written.
         """
         options = self._options
         if options.junit_file is not None:
-            write_whole(options.junit_file, report.junit_text(exploration))
+            write_whole(options.junit_file, junit_text(exploration))
         if options.html_file is not None:
-            write_whole(options.html_file, report.page(exploration))
+            write_whole(options.html_file, exploration_page(exploration))
         if options.as_json:
-            out.put_json(report.document(exploration))
+            out.put_json(exploration_document(exploration))
         elif out.has_color():
-            out.put(report.report_text(exploration, color=True))
+            out.put(report_text(exploration, color=True))
         else:
-            out.put(printable_lines(report.report_text(exploration, color=False)))
+            out.put(printable_lines(report_text(exploration, color=False)))
 
     def _run_points(
         self,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.printable import printable
-from hosting_emulator_lab.judge import report
+from hosting_emulator_lab.judge.exploration_text import result_text
 from hosting_emulator_lab.judge.run_results import PointResult
 
 #: A function that receives a new result and the number of points that have a result so far, and
@@ -33,7 +33,7 @@ def show_progress(result_count: int, point_count: int) -> Iterator[ShowResult]:
 def _show_lines(point_count: int) -> ShowResult:
     def show(result: PointResult, count: int) -> None:
         if not result.fine:
-            out.say(f"[{count}/{point_count}] {printable(report.result_text(result))}")
+            out.say(f"[{count}/{point_count}] {printable(result_text(result))}")
 
     return show
 
@@ -50,6 +50,6 @@ def _show_bar(result_count: int, point_count: int) -> Iterator[ShowResult]:
         def show(result: PointResult, count: int) -> None:
             bar.update(task, completed=count)
             if not result.fine:
-                bar.console.print(Text.from_ansi(report.result_text(result, color=True)))
+                bar.console.print(Text.from_ansi(result_text(result, color=True)))
 
         yield show

@@ -14,7 +14,7 @@ from hosting_emulator import __version__
 from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import as_json
-from hosting_emulator_lab.judge import report
+from hosting_emulator_lab.judge.exploration_document import read_result, result_document
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.point_plan import PointPlan
 from hosting_emulator_lab.judge.run_results import CleanRun, PointResult
@@ -55,7 +55,7 @@ class ResultsFile:
             document = json.loads(path.read_text(encoding="utf-8"))
             if document["format"] != _FORMAT:
                 raise ValueError
-            stored = [report.read_result(result) for result in document["results"]]
+            stored = [read_result(result) for result in document["results"]]
         except FileNotFoundError:
             return ""
         except OSError as error:
@@ -76,7 +76,7 @@ class ResultsFile:
         self.results[result.point] = result
         if self._path is None:
             return
-        documents = [report.result_document(stored) for stored in self.results.values()]
+        documents = [result_document(stored) for stored in self.results.values()]
         document = {"format": _FORMAT, "key": self._key, "results": documents}
         write_whole(self._path, as_json(document) + "\n")
 

@@ -1,8 +1,9 @@
-"""Correct and faulty clients to explore: they show the flag, create a key and apply domains.
+"""A client to explore, which sets the flag, creates an API key and applies domains.
 
-    outcomes_client MANNER
+    outcomes_client BEHAVIOR
 
-Each manner is one client. Those in `CORRECT` are correct, those in `FAULTY` make one mistake each.
+With the behaviors in `CORRECT_BEHAVIORS` the client is correct. With each behavior in `MISTAKES` it
+makes one mistake.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from itertools import count
 from tests.support import plain_http
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # its import takes as long as all the others
+if TYPE_CHECKING:  # because importing `typing` takes as long as all other imports
     from typing import Any
 
-CORRECT = (
+CORRECT_BEHAVIORS = (
     "careful",
     "giving-up",
     "fire-and-forget",
@@ -30,7 +31,8 @@ CORRECT = (
     "pages",
     "renewing",
 )
-FAULTY = {
+#: The point at which `explore` finds each mistake, and its verdict.
+MISTAKES = {
     "believing": ("apply_project_domains#1/fail/lasting", "blind success"),
     "any-end-is-good": ("apply_project_domains#1/cancel/lasting", "blind success"),
     "for-ever": ("apply_project_domains#1/stick/lasting", "hung"),
@@ -44,14 +46,16 @@ FAULTY = {
     "status-blind": ("set_project_powered_by_flag#1/abort:forbidden/lasting", "blind success"),
     "again-and-again": ("apply_project_domains#1/stick/lasting", "doubled"),
 }
-MANNER = sys.argv[1] if len(sys.argv) > 1 else "careful"
+BEHAVIOR = sys.argv[1] if len(sys.argv) > 1 else "careful"
 BASE = os.environ.get("HOSTING_BASE_URL", "http://127.0.0.1:1/v1")
 TOKENS = [os.environ.get("HOSTING_TOKEN", "")]
 PROJECT = f"/v1/projects/{os.environ.get('HOSTING_PROJECT_ID')}"
 ORGANIZATION = f"/v1/organizations/{os.environ.get('HOSTING_ORGANIZATION_ID')}"
-KEYS = count()
-ATTEMPTS = {"giving-up": 1, "storming": 200, "patient": 1000}.get(MANNER, 3)
-PAUSE_S = {"storming": 0.0, "patient": 2.0, "stubborn": 0.05}.get(MANNER, 0.1)
+KEY_NUMBERS = count()
+MAX_ATTEMPTS = {"giving-up": 1, "storming": 200, "patient": 1000}.get(BEHAVIOR, 3)
+MAX_POLLS = {"few-polls": 6, "patient": 11}.get(BEHAVIOR, 21)
+#: The pause before a retry, in seconds.
+PAUSE_S = {"storming": 0.0, "patient": 2.0, "stubborn": 0.05}.get(BEHAVIOR, 0.1)
 
 
 class Refused(Exception):
@@ -59,16 +63,22 @@ class Refused(Exception):
 
 
 def send(method: str, path: str, body: Any, key: str) -> tuple[int, dict[str, str], Any]:
-    """Send one request. Raises OSError or ValueError when the response is lost."""
+    """Send one request, and return its status, headers and document.
+
+    Raises OSError or ValueError if no complete response arrives.
+    """
     headers = {"Authorization": f"Bearer {TOKENS[-1]}", "Idempotency-Key": key}
     return plain_http.send(BASE, method, path, headers, body, piece_s=10)
 
 
 def request(method: str, path: str, body: Any = None, key: str = "") -> Any:
-    """Send a request until it succeeds or a retry is useless. Raises Refused."""
-    key = key or f"{os.getpid()}-{next(KEYS)}"
+    """Send a request until it succeeds, and return its document.
+
+    Raises Refused if a retry is useless or if all attempts failed.
+    """
+    key = key or f"{os.getpid()}-{next(KEY_NUMBERS)}"
     reason = ""
-    for attempt in range(ATTEMPTS):
+    for attempt in range(MAX_ATTEMPTS):
         if attempt:
             time.sleep(PAUSE_S)
         try:
@@ -76,20 +86,23 @@ def request(method: str, path: str, body: Any = None, key: str = "") -> Any:
         except (OSError, ValueError) as error:
             reason = f"no response: {error}"
             continue
-        if status < 400 or MANNER == "status-blind":
+        if status < 400 or BEHAVIOR == "status-blind":
             return document
         reason = f"{status} {document['code']}"
-        if status == 401 and MANNER == "renewing" and renew():
+        if status == 401 and BEHAVIOR == "renewing" and renew():
             continue
-        if not document["retryable"] and MANNER != "stubborn":
+        if not document["retryable"] and BEHAVIOR != "stubborn":
             break
-        if MANNER not in ("stubborn", "storming"):
+        if BEHAVIOR not in ("stubborn", "storming"):
             time.sleep(int(headers.get("retry-after", 0)))
     raise Refused(f"{method} {path.rpartition('/')[2]}: {reason}")
 
 
 def renew() -> bool:
-    """Get a new access token, as a client with a refresh token would."""
+    """Get a new access token, as a client with a refresh token does.
+
+    Return whether there is a new token. The client gets only one.
+    """
     if len(TOKENS) > 1:
         return False
     path = f"/_emulator/worlds/{os.environ['HOSTING_EMULATOR_WORLD']}/tokens"
@@ -100,28 +113,33 @@ def renew() -> bool:
 
 
 def follow(operation: Any) -> str:
-    """Poll an operation until it ends or the client gives up."""
-    polls = count()
+    """Poll an operation until it ends, and return its state. Raises Refused if the client gives up."""
+    poll_count = 0
     while operation["state"] in ("queued", "running"):
-        if MANNER == "few-polls" and next(polls) > 5:
+        if BEHAVIOR == "few-polls" and poll_count == MAX_POLLS:
             break
-        if MANNER not in ("for-ever", "few-polls") and next(polls) > 20:
+        if BEHAVIOR != "for-ever" and poll_count == MAX_POLLS:
             raise Refused(f"operation {operation['id']} is still {operation['state']}")
-        time.sleep(2 if MANNER == "patient" and next(polls) > 8 else 0.02)
+        pause_s = 0.02
+        if BEHAVIOR == "patient" and poll_count >= 4:
+            pause_s = 2.0
+        time.sleep(pause_s)
         operation = request("GET", f"/v1/operations/{operation['id']}")
+        poll_count += 1
     return str(operation["state"])
 
 
-def show_flag() -> None:
-    """Show the flag."""
-    if MANNER != "hedged":
+def set_flag() -> None:
+    """Set the flag to false. The hedged client sends two equal requests at the same time."""
+    if BEHAVIOR != "hedged":
         request("PUT", f"{PROJECT}/powered-by-flag", {"enabled": False})
         return
-    from contextlib import suppress  # the other clients need not wait for these imports
+    # Other behaviors do not need these imports, which take time.
+    from contextlib import suppress
     from threading import Thread
 
     body = {"enabled": False}
-    responses = list[object]()
+    responses: list[object] = []
 
     def send_flag() -> None:
         with suppress(Refused):
@@ -136,60 +154,61 @@ def show_flag() -> None:
         raise Refused("neither request got a response")
 
 
-def make_key() -> None:
-    """Create a key, and another one if the value of the first is lost."""
+def create_key() -> None:
+    """Create an API key, and another key if the value of the first key is lost."""
     for name in ("ci", "ci-2"):
         key = request("POST", f"{ORGANIZATION}/user-api-keys", {"name": name})
-        if key["value"] is not None or MANNER == "null-key":
+        if key["value"] is not None or BEHAVIOR == "null-key":
             return
     raise Refused("no key has a value")
 
 
 def apply_domains() -> None:
-    """Apply the domains and follow the operation."""
-    for _ in range({"begin-again": 2, "again-and-again": 3}.get(MANNER, 1)):
+    """Apply the domains, and wait for the end of the operation."""
+    max_operations = {"begin-again": 2, "again-and-again": 3}.get(BEHAVIOR, 1)
+    for _ in range(max_operations):
         operation = request("PUT", f"{PROJECT}/domains")
-        if MANNER in ("fire-and-forget", "believing"):
-            if MANNER == "believing":
-                request("GET", f"/v1/operations/{operation['id']}")
-                request("GET", f"/v1/operations/{operation['id']}")
+        if BEHAVIOR == "fire-and-forget":
+            return
+        if BEHAVIOR == "believing":
+            for _ in range(3):
                 request("GET", f"/v1/operations/{operation['id']}")
             return
         try:
             state = follow(operation)
         except Refused:
-            if MANNER != "again-and-again":
+            if BEHAVIOR != "again-and-again":
                 raise
             continue
-        if state == "succeeded" or MANNER in ("any-end-is-good", "few-polls"):
+        if state == "succeeded" or BEHAVIOR in ("any-end-is-good", "few-polls"):
             return
     raise Refused(f"operation {operation['id']}: {operation.get('error')}")
 
 
-def read_all() -> None:
-    """Read the database compute, DNS and deployments."""
+def read_resources() -> None:
+    """Read the database compute, the DNS authorization and the deployments."""
     try:
         compute = request("GET", f"{PROJECT}/database/compute?environment=prod")
     except Refused as refused:
-        if MANNER == "swallowing":
+        if BEHAVIOR == "swallowing":
             compute = {"database": None}
-        elif MANNER == "best-effort":
+        elif BEHAVIOR == "best-effort":
             print(f"No database: {refused}")
             compute = {"database": None}
         else:
             raise
-    if MANNER == "null-blind":
+    if BEHAVIOR == "null-blind":
         print(compute["database"]["min_cu"] > 0)
     dns = request("GET", f"{PROJECT}/edge-dns")
-    if MANNER == "zone-blind":
+    if BEHAVIOR == "zone-blind":
         print(dns["zone"].upper())
     page = request("GET", f"{PROJECT}/deployments")
-    while MANNER == "pages" and page.get("next_cursor"):
+    while BEHAVIOR == "pages" and page.get("next_cursor"):
         page = request("GET", f"{PROJECT}/deployments?cursor={page['next_cursor']}")
 
 
-def dashboard() -> None:
-    """Print the size of each document that can be read."""
+def print_dashboard() -> None:
+    """Print the length of each document that can be read."""
     for name in ("edge-dns", "deployments", "database/compute?environment=dev"):
         try:
             print(name, len(request("GET", f"{PROJECT}/{name}")))
@@ -198,13 +217,15 @@ def dashboard() -> None:
 
 
 def main() -> None:
-    """Do the job."""
-    if MANNER == "dashboard":
-        dashboard()
+    """Send the requests."""
+    if BEHAVIOR == "dashboard":
+        print_dashboard()
         return
     try:
-        for job in (show_flag, make_key, apply_domains, read_all):
-            job()
+        set_flag()
+        create_key()
+        apply_domains()
+        read_resources()
     except Refused as refused:
         sys.exit(f"gave up: {refused}")
     print("Deployed.")

@@ -13,23 +13,29 @@ from hosting_emulator_lab.judge.client_requests import (
     ObservedExchange,
     number_requests,
 )
+from hosting_emulator_lab.judge.exploration import Exploration
+from hosting_emulator_lab.judge.exploration_page import exploration_page
 from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint
 from hosting_emulator_lab.judge.point_plan import plan_points
-from hosting_emulator_lab.judge.report import Exploration, page
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, PointResult, RunEnd
 from hosting_emulator_lab.judge.world_summary import StateRows, summarize
 
 
-def met_line(calls: int, kinds: int, codes: int) -> str:
-    """Return the line of a report that says how much of the contract a client met."""
+def coverage_line(calls: int, kinds: int, codes: int) -> str:
+    """Return the line of a text report with the parts of the contract that were covered."""
     return (
         f"Met: calls {calls} of {len(CONTRACT_CALLS)}, fault kinds {kinds} of {len(KINDS)}, "
         f"problem codes {codes} of {len(PROBLEMS)}."
     )
 
 
-PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
+KEY = "create_user_api_key#1"
+DOUBLED_REASON = "one key too many"
+#: The command line that repeats the first of the mixed results.
+REPEAT_COMMAND = (
+    "hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./deploy.sh"
+)
 
 
 def exchange(
@@ -104,7 +110,7 @@ def clean(
 
 
 def result(text: str, **overrides: Any) -> PointResult:
-    """Return the result of a point."""
+    """Return the result of a point, which the client survived by default."""
     fields: dict[str, Any] = {
         "verdict": "survived",
         "reasons": (),
@@ -114,18 +120,37 @@ def result(text: str, **overrides: Any) -> PointResult:
     return PointResult(point=FaultPoint.read(text), **{**fields, **overrides})
 
 
+MIXED_RESULTS = (
+    result(
+        f"{KEY}/timeout/after_commit",
+        verdict="doubled",
+        reasons=(DOUBLED_REASON,),
+        output=("<Done> & done",),
+    ),
+    result(f"{KEY}/connection_reset/after_commit", codes=("service_unavailable",)),
+    result(f"{KEY}/timeout/before_commit", verdict="not reached", hit=False),
+)
+
+
 def exploration(*results: PointResult, **overrides: Any) -> Exploration:
     """Return an exploration of the creation of a key with timeouts and connection resets."""
     clean_run = clean()
     run_plan = plan_points(clean_run.observation.requests, faults=["timeout", "connection_reset"])
     fields: dict[str, Any] = {
         "subject": "./deploy.sh",
-        "clean": clean_run,
+        "clean_run": clean_run,
         "plan": run_plan,
         "results": results,
-        "repeat": lambda point: f"hosting-emulator explore --point '{point}' -- ./deploy.sh",
+        "repeat_command": lambda point: (
+            f"hosting-emulator explore --point '{point}' -- ./deploy.sh"
+        ),
     }
     return Exploration(**{**fields, **overrides})
+
+
+def mixed_exploration() -> Exploration:
+    """Return an exploration that was interrupted after three of its four points."""
+    return exploration(*MIXED_RESULTS, stop_reason="interrupted")
 
 
 def page_with_long_results() -> str:
@@ -140,4 +165,4 @@ def page_with_long_results() -> str:
         for point in run_plan.points
     ]
     results[-1] = result(str(run_plan.points[-1]), verdict="failed", output=("/deep" * 60,))
-    return page(exploration(*results, plan=run_plan))
+    return exploration_page(exploration(*results, plan=run_plan))

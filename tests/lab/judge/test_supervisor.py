@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import shutil
 import sys
@@ -11,7 +10,7 @@ from itertools import permutations
 import pytest
 
 from hosting_emulator.supervisor import ChildCommand, RunMessages
-from tests.lab.judge.test_explore import explored
+from tests.lab.judge.explore_process import explore_report, verdicts_by_point
 
 #: The number of the system call `exit`, which ends only the calling thread.
 EXIT_CALL = {"x86_64": 60, "aarch64": 93}.get(platform.machine())
@@ -22,7 +21,7 @@ import ctypes, os, sys, threading, time
 threading.Thread(target=lambda: (time.sleep(float(sys.argv[1])), os._exit(3))).start()
 ctypes.CDLL(None).syscall({EXIT_CALL}, 0)
 """
-#: A command that has always printed something more when its output is read.
+#: A program that prints faster than its output can be read.
 PRINTS_FOR_20_S = """
 import os, time
 end = time.monotonic() + 20
@@ -47,28 +46,28 @@ def test_the_supervisor_ends_a_command_whose_first_thread_ended():
     child = ChildCommand("kept")
     try:
         child.begin([sys.executable, "-c", FIRST_THREAD_ENDS, "300"], {})
-        hung = child.finish(1.0)
+        hung_run = child.finish(1.0)
         child.begin([sys.executable, "-c", "raise SystemExit(7)"], {})
-        following = child.finish(None)
+        next_run = child.finish(None)
     finally:
         child.close()
 
-    assert (hung.hung, hung.outcome.code) == (True, 143)
-    assert (following.hung, following.outcome.code) == (False, 7)
+    assert (hung_run.hung, hung_run.outcome.code) == (True, 143)
+    assert (next_run.hung, next_run.outcome.code) == (False, 7)
 
 
-def test_a_command_that_prints_all_the_time_is_ended_after_its_limit():
+def test_a_command_that_prints_without_pause_is_ended_after_its_time_limit():
     child = ChildCommand("kept")
     try:
         child.begin([sys.executable, "-c", PRINTS_FOR_20_S], {})
         run = child.finish(0.3)
-        can_be_used_again = child.is_free
+        is_free = child.is_free
     finally:
         child.close()
 
     assert (run.hung, run.outcome.code) == (True, 143)
     assert run.seconds < 10
-    assert can_be_used_again
+    assert is_free
 
 
 @needs_linux
@@ -86,19 +85,20 @@ except OSError:
 """
     command = ("--time-limit", "2s", "--", sys.executable, "-c", script)
 
-    report = explored("--faults", "connection_reset,gateway_error", *command)
+    report = explore_report("--faults", "connection_reset,gateway_error", *command)
 
-    assert {point["verdict"] for point in report["points"]} == {"hung"}
+    assert set(verdicts_by_point(report).values()) == {"hung"}
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 def test_explore_judges_each_short_node_program_that_hangs():
     arguments = ("--faults", "timeout,connection_reset", "--time-limit", "3s", "-j", "4")
 
-    report = explored(*arguments, "--", "node", "--input-type=module", "-e", NODE_WITHOUT_A_TIMEOUT)
+    report = explore_report(
+        *arguments, "--", "node", "--input-type=module", "-e", NODE_WITHOUT_A_TIMEOUT
+    )
 
-    verdicts = {point["point"]: point["verdict"] for point in report["points"]}
-    assert verdicts == {
+    assert verdicts_by_point(report) == {
         "get_dns_authorization#1/timeout/before_commit": "hung",
         "get_dns_authorization#1/connection_reset/before_commit": "failed",
     }
@@ -121,13 +121,13 @@ def test_supervisor_messages_are_read_in_any_order_and_in_pieces_of_any_size(
 
 
 @pytest.mark.parametrize("line", [b"\n", b'{"run": 2, "en\n', b"[]\n", b"\xff\n", b'{"run": 2}\n'])
-def test_the_supervisor_ignores_a_line_that_is_no_message(line: bytes):
+def test_the_supervisor_ignores_a_line_that_is_not_a_message(line: bytes):
     messages = RunMessages(2)
 
     messages.feed(line)
     assert not messages.has_outcome
 
-    messages.feed(json.dumps({"run": 2, "refused": 2}).encode() + b'\n{"run": 2, "gone": true}')
+    messages.feed(b'{"run": 2, "refused": 2}\n{"run": 2, "gone": true}')
     assert messages.has_outcome
     assert not messages.is_complete  # the last message is cut off
     messages.feed(b"\n")

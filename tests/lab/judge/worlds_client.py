@@ -2,14 +2,19 @@
 
     worlds_client STEP ...
 
-The steps run in order. Each request is sent once, unless the step states otherwise:
+The client runs the steps in order:
 
-    own         create a world and use it from now on
-    key         create an API key, with the same key again if that fails
-    twice       create an API key, with another Idempotency-Key if that fails
-    read        read the DNS authorization
-    without-key apply domains without an Idempotency-Key, which is refused
-    reset | clear | load | delete   as the control API does to the world in use
+    own          creates a world and uses it in the following steps
+    key          creates an API key, and retries with the same Idempotency-Key
+    twice        creates an API key, and retries with another Idempotency-Key
+    read         reads the DNS authorization
+    without-key  applies domains without an Idempotency-Key, which the service refuses
+    reset        resets the world
+    clear        removes the faults of the world
+    load         loads a scenario into the world
+    delete       deletes the world
+
+Only `key` and `twice` retry, and only once.
 """
 
 from __future__ import annotations
@@ -17,13 +22,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from itertools import count
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 CONTROL = os.environ["HOSTING_CONTROL_URL"]
-KEYS = count()
+KEY_NUMBERS = count()
 world = {
     "name": os.environ["HOSTING_EMULATOR_WORLD"],
     "base_url": os.environ["HOSTING_BASE_URL"],
@@ -34,7 +40,7 @@ world = {
 
 
 def send(method: str, url: str, body: Any = None, **headers: str) -> Any:
-    """Send one request. Raises OSError."""
+    """Send one request and return the document of its response. Raises OSError if it fails."""
     data = None if body is None else json.dumps(body).encode()
     headers["Content-Type"] = "application/json"
     with urlopen(Request(url, data, headers, method=method), timeout=10) as response:
@@ -43,7 +49,7 @@ def send(method: str, url: str, body: Any = None, **headers: str) -> Any:
 
 
 def call(method: str, path: str, body: Any = None, key: str = "") -> Any:
-    """Send a request of the public API."""
+    """Send a request to the project API of the world in use. Raises OSError if it fails."""
     headers = {"Authorization": f"Bearer {world['token']}"}
     if key:
         headers["Idempotency-Key"] = key
@@ -51,23 +57,24 @@ def call(method: str, path: str, body: Any = None, key: str = "") -> Any:
 
 
 def make_key(*keys: str) -> None:
-    """Create an API key with the first Idempotency-Key, then with the others."""
+    """Create an API key, with each Idempotency-Key in turn until a request succeeds.
+
+    Raises OSError if no request succeeds.
+    """
     path = f"/v1/organizations/{world['organization']}/user-api-keys"
-    for n, key in enumerate(keys, 1):
-        try:
+    *first_keys, last_key = keys
+    for key in first_keys:
+        with suppress(OSError):
             call("POST", path, {"name": "ci"}, key)
-        except OSError:
-            if n == len(keys):
-                raise
-        else:
             return
+    call("POST", path, {"name": "ci"}, last_key)
 
 
 def run_step(step: str) -> None:
     """Run one step."""
     control = f"{CONTROL}/worlds/{world['name']}"
     project = f"/v1/projects/{world['project']}"
-    key = f"{os.getpid()}-{next(KEYS)}"
+    key = f"{os.getpid()}-{next(KEY_NUMBERS)}"
     match step:
         case "own":
             created = send("POST", f"{CONTROL}/worlds", {"token": {}})
@@ -85,8 +92,8 @@ def run_step(step: str) -> None:
         case "without-key":
             try:
                 call("PUT", f"{project}/domains")
-            except HTTPError as refused:
-                refused.close()
+            except HTTPError as error:
+                error.close()
         case "reset":
             send("POST", f"{control}/reset", {})
         case "clear":

@@ -1,0 +1,106 @@
+"""The JSON report of an exploration, and single results as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hosting_emulator.sdk import JsonObject
+from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator_lab.judge.exploration import Exploration, coverage
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.run_results import PointResult, count_verdicts
+
+
+def exploration_document(exploration: Exploration) -> JsonObject:
+    """Return an exploration as JSON.
+
+    Two explorations of the same command have the same document, except for durations.
+    """
+    plan = exploration.plan
+    return {
+        "command": exploration.subject,
+        "exit_code": exploration.exit_code,
+        "undecided": exploration.undecided_reason or None,
+        "clean": _clean_run_document(exploration),
+        "points": [
+            result_document(result, exploration.repeat_command) for result in exploration.results
+        ],
+        "merged": [
+            {"point": str(merged.point), "into": str(merged.into), "why": merged.reason}
+            for merged in plan.merged
+        ],
+        "left_out": [str(point) for point in plan.left_out],
+        "not_run": [str(point) for point in exploration.points_not_run],
+        "cut": exploration.stop_reason or None,
+        "summary": count_verdicts(exploration.results),
+        "coverage": {
+            name: {"met": figure.covered, "of": figure.total}
+            for name, figure in coverage(exploration).items()
+        },
+    }
+
+
+def result_document(
+    result: PointResult, repeat_command: Callable[[FaultPoint], str] | None = None
+) -> JsonObject:
+    """Return a result as JSON, which `read_result` reads.
+
+    If `repeat_command` is set, the document of a failure or of a result with conduct findings also
+    contains the command line that runs the point again.
+    """
+    document: JsonObject = {
+        "point": str(result.point),
+        "verdict": result.verdict,
+        "says": list(result.reasons),
+        "exit_code": result.exit_code,
+        "duration_s": result.duration_s,
+        "output": list(result.output),
+        "conduct": list(result.conduct),
+        "codes": list(result.codes),
+        "hit": result.hit,
+    }
+    is_notable = bool(result.conduct) or not result.fine
+    if repeat_command is not None and is_notable:
+        document["repeat"] = repeat_command(result.point)
+    return document
+
+
+def read_result(document: Mapping[str, Any]) -> PointResult:
+    """Parse a result from the JSON of `result_document`.
+
+    Raises ValueError, TypeError or KeyError if the document is not a result.
+    """
+    fields = dict(document)
+    for name, value in document.items():
+        if isinstance(value, list):
+            fields[name] = tuple(value)
+    fields["point"] = FaultPoint.read(document["point"])
+    fields["reasons"] = fields.pop("says")
+    return PointResult(**fields)
+
+
+def _clean_run_document(exploration: Exploration) -> JsonObject:
+    clean_run = exploration.clean_run
+    findings: list[str] = []
+    if exploration.conduct != "off":
+        findings += clean_run.observation.conduct
+    return {
+        "exit_code": clean_run.end.exit_code,
+        "duration_s": round(clean_run.end.duration_s, 3),
+        "requests": [_request_document(request) for request in exploration.plan.requests],
+        "conduct": findings,
+        "not_the_same_each_time": clean_run.varying_kinds,
+    }
+
+
+def _request_document(request: NumberedRequest) -> JsonObject:
+    exchange = request.exchange
+    return {
+        "request": request.name,
+        "method": exchange.method,
+        "path": exchange.path,
+        "status": exchange.status,
+        "code": exchange.code,
+        "idempotency_key": exchange.idempotency_key is not None,
+    }

@@ -1,0 +1,83 @@
+"""The JUnit report of an exploration: a suite for each request and a case for each point."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from hosting_emulator import junit
+from hosting_emulator_lab.judge.exploration import Exploration
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, PointResult
+
+
+def junit_text(exploration: Exploration) -> str:
+    """Return the JUnit report as an XML document, which ends with a newline.
+
+    A last suite contains the failures that do not belong to a single point, if there are any.
+    """
+    suites = []
+    for request in exploration.plan.requests:
+        results = [result for result in exploration.results if result.point.request == request.name]
+        cases = [_result_case(result, exploration) for result in results]
+        cases += [
+            _skipped_case(point, exploration)
+            for point in exploration.points_not_run
+            if point.request == request.name
+        ]
+        if cases:
+            duration_s = sum(result.duration_s for result in results)
+            suites.append(junit.suite(request.name, cases, time=f"{duration_s:.3f}"))
+    command_cases = _command_cases(exploration)
+    if command_cases:
+        suites.append(junit.suite("whole command", command_cases, time="0"))
+    return junit.report(f"hosting-emulator explore {exploration.subject}", suites)
+
+
+def _result_case(result: PointResult, exploration: Exploration) -> Element:
+    return junit.case(
+        result.point.request,
+        _case_name(result.point),
+        _outcome_element(result, exploration),
+        time=f"{result.duration_s:.3f}",
+    )
+
+
+def _skipped_case(point: FaultPoint, exploration: Exploration) -> Element:
+    """Return the case of a point that was not run."""
+    skipped = junit.element("skipped", message=f"not run: {exploration.stop_reason}")
+    return junit.case(point.request, _case_name(point), skipped, time="0")
+
+
+def _case_name(point: FaultPoint) -> str:
+    return f"{point.fault} {point.phase}"
+
+
+def _outcome_element(result: PointResult, exploration: Exploration) -> Element | None:
+    """Return the element that marks a result as skipped, unclear or failed.
+
+    Return None if the client survived the point.
+    """
+    meaning = VERDICT_MEANINGS[result.verdict].text
+    if result.verdict == "not reached":
+        return junit.element("skipped", message=meaning)
+    if result.fine:
+        return None
+    message = f"{result.verdict}: {'; '.join(result.reasons) or meaning}"
+    if result.verdict == "unclear":
+        return junit.element("error", "\n".join(result.output), message=message)
+    repeat_line = f"again: {exploration.repeat_command(result.point)}"
+    text = "\n".join([*result.output, *result.conduct, repeat_line])
+    return junit.element("failure", text, type=result.verdict, message=message)
+
+
+def _command_cases(exploration: Exploration) -> list[Element]:
+    """Return the cases for failures that do not belong to a single point."""
+    cases = []
+    if exploration.clean_findings:
+        message = "; ".join(exploration.clean_findings)
+        failure = junit.element("failure", message=message, type="misbehaved")
+        cases.append(junit.case("clean run", "conduct", failure, time="0"))
+    if exploration.exit_code == 2:
+        error = junit.element("error", message=exploration.undecided_reason)
+        cases.append(junit.case("all runs", "decided", error, time="0"))
+    return cases
