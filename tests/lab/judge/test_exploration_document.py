@@ -71,9 +71,9 @@ def test_the_json_report_leaves_out_conduct_findings_if_conduct_is_off():
 
 @pytest.mark.parametrize("point_result", MIXED_RESULTS, ids=lambda each: each.verdict)
 def test_a_written_result_is_read_back_unchanged(point_result: PointResult):
-    written = json.loads(json.dumps(result_document(point_result)))
+    document = json.loads(json.dumps(result_document(point_result)))
 
-    assert read_result(written) == point_result
+    assert read_result(document) == point_result
 
 
 def test_only_results_with_findings_have_a_command_that_repeats_their_run():
