@@ -2,12 +2,12 @@
 
 The first successful response to a key is remembered. By default a refusal is not remembered. A
 replay repeats the response byte for byte, with two exceptions: a replayed key creation does not
-contain the key's value, and an operation may be shown in its current state (the assumption
-`operation_replay`).
+contain the key's value, and an operation may be shown in its current state (see the
+`operation_replay` assumption).
 
-Each key belongs to the principal that sent it. A different request with the same key (another path
-or body, and by default another call) is refused with `idempotency_key_reused`, as the contract
-requires.
+Each key belongs to the principal that sent it. A different request with the same key (a different
+path or body, and by default a different call) is refused with `idempotency_key_reused`, as the
+contract requires.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def recall(
 ) -> RememberedResponse | None:
     """Return the response that is remembered for a request's principal and key, or None.
 
-    The assumption `idempotency_scope` decides whether the response must also come from the same
+    The `idempotency_scope` assumption decides whether the response must also come from the same
     call. Raises Refused with `idempotency_key_reused` if the key was used for a different request.
-    If the assumption `idempotency_in_flight` is `refuse`, the first request with a key is recorded
+    If the `idempotency_in_flight` assumption is `refuse`, the first request with a key is recorded
     in `in_flight`. While that request is in progress, an identical request with the same key is
     refused, by default with `service_unavailable`.
     """

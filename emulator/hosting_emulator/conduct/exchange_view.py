@@ -232,9 +232,7 @@ class ExchangeView:
         )
 
     def waits_ms(self, earlier: ExchangeView) -> tuple[int, int]:
-        """Return the time from a response to this request, in milliseconds of world and machine
-        time.
-        """
+        """Return the milliseconds from a response to this request: in world and in machine time."""
         world_ms = self.entry.came_ms - earlier.at_ms
         real_ms = self.entry.real_ms - earlier.response_ms
         return world_ms, real_ms

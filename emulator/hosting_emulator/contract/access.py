@@ -17,8 +17,8 @@ Permission = Literal[
     "dns.read",
     "dev_access.write",
 ]
-#: The seven product permissions of an API key, in the order used by the assumption
-#: `key_permissions`.
+#: The seven product permissions of an API key, in the order used by the `key_permissions`
+#: assumption.
 PERMISSIONS: tuple[str, str, str, str, str, str, str] = get_args(Permission)
 
 

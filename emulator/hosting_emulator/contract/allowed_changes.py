@@ -281,7 +281,7 @@ class _Comparison:
                 yield Forbidden(pointer, mistake, _NO_CREDENTIALS)
 
     def _is_same_moment(self, before: Any, after: Any) -> bool:
-        """Tell whether two timestamps denote the same time.
+        """Return whether two timestamps denote the same time.
 
         If `before` is from a sample, any timestamp in `after` counts as the same time.
         """
@@ -291,7 +291,7 @@ class _Comparison:
 
 
 def may_be_absent(resource: Resource, field: Field) -> bool:
-    """Tell whether a response may omit a field that has a value."""
+    """Return whether a response may omit a field that has a value."""
     if resource.name == "Operation" and field.name == "progress":
         return True  # a client that polls needs only `state`
     if resource.presence_is_open:

@@ -370,7 +370,7 @@ def _no_part(pointer: str) -> _NoSuchPart:
 
 
 def _differs(text: str, other: str) -> bool:
-    """Tell whether two JSON texts have different values. The values 1, 1.0 and true all differ."""
+    """Return whether two JSON texts have different values. The values 1, 1.0 and true all differ."""
     return json.dumps(json.loads(text)) != json.dumps(json.loads(other))
 
 

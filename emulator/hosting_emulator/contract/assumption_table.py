@@ -82,7 +82,7 @@ def outside_the_letter(name: str) -> OutsideTheLetter | None:
 
 
 def is_outside_the_letter(name: str, value: Any) -> bool:
-    """Tell whether `value` for an assumption contradicts a sentence in the contract."""
+    """Return whether `value` for an assumption contradicts a sentence in the contract."""
     return outside_the_letter(name) is not None and value != getattr(DEFAULTS, name)
 
 
@@ -129,12 +129,12 @@ def needed_to_observe(name: str) -> str:
 
 
 def affects_every_call(name: str) -> bool:
-    """Tell whether an assumption can affect the responses of every call."""
+    """Return whether an assumption can affect the responses of every call."""
     return "every" in _affected(name)
 
 
 def affects_call(name: str, spec: CallSpec) -> bool:
-    """Tell whether an assumption affects the responses of this call in particular.
+    """Return whether an assumption affects the responses of this call in particular.
 
     An assumption affects a call if the call's row names the assumption, or if the assumption's
     `affects` covers the call. Assumptions that affect every call do not count.

@@ -59,7 +59,7 @@ class MethodRefused(Refused):
         self.subject_id = subject_id
 
     def as_unknown_path(self) -> Refused:
-        """Return a refusal with the status 404, as if the path did not exist."""
+        """Return a refusal with status 404, as if the path did not exist."""
         why = f"the path allows {self.allow}"
         return Refused("resource_not_found", _NO_PATH, why=why, assumption="wrong_method")
 
@@ -180,7 +180,7 @@ def problem_status(
 
     `own` is a status that was chosen for this response, and overrides the assumption. If the
     contract lists a call's error statuses, the call returns only listed statuses, unless the
-    assumption `listed_statuses` is `open`.
+    `listed_statuses` assumption is `open`.
     """
     usual = PROBLEMS[code].status
     status = assumptions.problem_statuses.get(code, usual)
@@ -207,7 +207,7 @@ def parameter_default(parameter: QueryParameter, assumptions: Assumptions) -> An
 
 
 def is_required(parameter: QueryParameter, assumptions: Assumptions) -> bool:
-    """Tell whether a query parameter is required."""
+    """Return whether a query parameter is required."""
     return bool(parameter_default(parameter, assumptions) == "refused")
 
 

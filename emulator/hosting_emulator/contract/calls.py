@@ -1,7 +1,7 @@
 """The contract's eight calls, and the call that polls an operation, which the contract does not
 specify.
 
-Each call has a row in this module and a function of the same name in the package `calls`. The rows
+Each call has a row in this module and a function of the same name in the `calls` package. The rows
 are used by the routes, the query parser, the access check, the OpenAPI document, the explanations,
 the CLI, the SDK, the page and the tests. If a row names an assumption instead of a value,
 `call_table.py` gets the value from a world's assumptions.
@@ -116,7 +116,7 @@ class AssumedStatus(Struct, frozen=True):
 class ReadStatus(Struct, frozen=True):
     """The success status of a read, which is 200.
 
-    The fixed assumption `read_status` sets this status, because the contract does not state it.
+    The `read_status` fixed assumption sets this status, because the contract does not state it.
     """
 
 

@@ -53,7 +53,7 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
     `sentence` is empty, the resource's sentence covers the field. `required` means that the
     contract requires the field. `description` is our text for the OpenAPI document. If the contract
     names only one word of an open set, `contract_word` is this word, and the description is built
-    from it. `essential` means that a client needs the field, so the variation point `absent-fields`
+    from it. `essential` means that a client needs the field, so the `absent-fields` variation point
     does not omit it. `assumption` names the assumption that sets the field's value or lists the
     words of an open set. `our_bounds` are bounds that the contract does not state.
 

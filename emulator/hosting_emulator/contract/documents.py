@@ -54,7 +54,7 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
 def read_options(
     word: str, options: Any, kind: type[S], noun: str, separator: str, *, example: str = "{}"
 ) -> S:
-    """Convert `options`, which belong to `word` (for example, a kind of fault), to `kind`.
+    """Convert the options of `word`, such as the name of a kind of fault, to the type `kind`.
 
     If `options` is None, there are no options to convert. Raises DocumentRefused, whose `field`
     names the invalid option or is empty. Messages call an option a `noun`, and write `separator`

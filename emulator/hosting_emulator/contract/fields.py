@@ -82,7 +82,7 @@ class Resource(Struct, frozen=True, kw_only=True):
     timestamp_fields: tuple[str, ...]
     #: The fields that contain a deployment's id.
     deployment_ids: tuple[str, ...]
-    #: The fields that the variation point `absent-fields` may omit even if they have a value.
+    #: The fields that the `absent-fields` variation point may omit even if they have a value.
     omissible_fields: tuple[str, ...]
     #: For each field that contains an object or a list of objects: the name of the object's
     #: resource.

@@ -15,7 +15,7 @@ _SHIFTS = tuple(range(120, -1, -10))
 
 
 def is_ulid(text: str) -> bool:
-    """Tell whether a string is a Ulid: 26 characters from the contract's alphabet."""
+    """Return whether a string is a Ulid: 26 characters from the contract's alphabet."""
     return _ULID.fullmatch(text) is not None
 
 

@@ -65,7 +65,7 @@ def _check_depth(value: Any) -> None:
 
 
 def _has_surrogate(document: Any) -> bool:
-    """Tell whether a string in a document contains half of a surrogate pair.
+    """Return whether a string in a document contains half of a surrogate pair.
 
     The search is written in Python, so that other threads can run in the meantime.
     """

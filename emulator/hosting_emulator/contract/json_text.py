@@ -159,7 +159,7 @@ class JsonText:
         return JsonText(changed)
 
     def has_repeated_names(self) -> bool:
-        """Tell whether any object in the text has two members with the same name."""
+        """Return whether any object in the text has two members with the same name."""
         return _has_repeated_names(self._root)
 
     def _at(self, position: Position) -> _Part:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from hosting_emulator.contract.fields import Field, Kind
 from hosting_emulator.contract.resources import RESOURCES
 
-#: The possible values of the assumption `source_generation`.
+#: The possible values of the `source_generation` assumption.
 SourceGeneration = Literal["checked", "ignored", "any_integer", "optional"]
 
 #: Pydantic's name for each bound, by JSON Schema keyword.

@@ -1,7 +1,7 @@
 """Generates the OpenAPI 3.1 document from the tables of calls, resources and problems.
 
 In the document, `x-assumption` marks each point that the contract leaves open, and names the
-assumption that decides the point. The server needs this module only for the document, not to
+assumption that decides the point. The server needs this module only for the document, and not to
 respond to calls.
 """
 
@@ -81,8 +81,8 @@ def openapi_document(
 ) -> _Object:
     """Return the OpenAPI document of a world with these assumptions, served at `server_url`.
 
-    `absent` maps the name of a schema to the members that responses may lack. `values` are the
-    world's values, which become examples.
+    `absent` maps the name of a schema to the members that responses may lack. `values` maps the
+    name of a parameter or field to the world's values, which the document shows as examples.
     """
     paths: dict[str, _Object] = {}
     for spec in CallTable(assumptions):

@@ -26,7 +26,7 @@ from hosting_emulator.contract.sample_responses import (
 from hosting_emulator.contract.suggestions import nearest
 
 #: The minimum similarity, from 0 to 1, at which a name is probably a misspelling of another name. A
-#: name of six letters with one wrong letter has the similarity 0.83.
+#: name of six letters with one wrong letter has a similarity of 0.83.
 _NEARLY_THE_SAME = 0.82
 
 
@@ -135,7 +135,7 @@ def _samples(
 
 
 def _may_exist(alteration: Alteration, spec: CallSpec) -> bool:
-    """Tell whether a pointer refers to a member of `result`, whose members the contract does not
+    """Return whether a pointer refers to a member of `result`, whose members the contract does not
     name.
     """
     return spec.response == "Operation" and any(

@@ -1,12 +1,12 @@
 """The table of problem codes: every code of the contract's Errors part, in the contract's order.
 
 The contract fixes the status and `retryable` of two codes, and the suggested action of one of them.
-The field `specified` of a row names the values that come from the contract. For every code but
+A row's `specified` field names the values that come from the contract. For every code but
 `resource_not_found` and `idempotency_key_reused`, the status is our choice. Codes for invalid
-requests have the status 400. Codes about credits, plans and budgets have 402. Codes about
-permissions, interactive login and the organization have 403. Codes about conflicts and about stale
-or missing preconditions have 409. Codes about request rates and access limits have 429. Codes about
-anything unavailable, uncertain or out of capacity have 503. `unauthenticated` has 401, and
+requests have status 400. Codes about credits, plans and budgets have 402. Codes about permissions,
+interactive login and the organization have 403. Codes about conflicts and about stale or missing
+preconditions have 409. Codes about request rates and access limits have 429. Codes about anything
+unavailable, uncertain or out of capacity have 503. `unauthenticated` has 401, and
 `payload_too_large` has 413.
 
 `retryable` means that the same request can succeed if it is retried unchanged.
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 #: The last sentence of `Problem.when` for a code that no call returns without a fault. The
-#: assumption `condition_codes` can change which codes the calls return.
+#: `condition_codes` assumption can change which codes the calls return.
 BY_FAULT_ONLY: Final = "By default, only fault injection produces this code in this emulator."
 #: The prefix of a meaning that does not come from the contract.
 _OUR_READING = "Our reading: "

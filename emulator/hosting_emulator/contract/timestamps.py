@@ -30,14 +30,14 @@ def format_timestamp(at_ms: int) -> str:
 
 
 def respell_timestamp(text: str, form: TimestampForm) -> str:
-    """Rewrite a stored timestamp in another RFC 3339 form for the same time."""
+    """Rewrite a stored timestamp in a different RFC 3339 form for the same time."""
     return text[:-1] + {"milliseconds": "Z", "microseconds": "000Z", "offset": "+00:00"}[form]
 
 
 def parse_timestamp(text: str) -> int:
     """Parse an RFC 3339 timestamp, and return milliseconds since 1970.
 
-    Raises ValueError if `text` has another form, or is outside the years 1970 to 9999.
+    Raises ValueError if `text` has a different form, or is outside the years 1970 to 9999.
     """
     try:
         moment = datetime.fromisoformat(text.upper()) if _RFC_3339.fullmatch(text) else None

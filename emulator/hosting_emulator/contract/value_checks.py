@@ -38,13 +38,13 @@ def brief(value: Any) -> str:
 
 
 def is_integer(value: Any) -> bool:
-    """Tell whether a value is a JSON number without a fraction."""
+    """Return whether a value is a JSON number without a fraction."""
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     return whole and not isinstance(value, bool)
 
 
 def is_timestamp(value: Any) -> bool:
-    """Tell whether a value is a date with a time of day and an offset or Z. Any year is valid."""
+    """Return whether a value is a date with a time of day and an offset or Z. Any year is valid."""
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     # Replace the leap year 0000, because RFC 3339 allows it and `datetime` does not.
     day = match["day"].replace("0000-", "2000-", 1) if match else ""

@@ -1,7 +1,8 @@
 """Access tokens and API keys of one world: signing tokens, and authenticating requests.
 
 Each world signs tokens with its own key, which is derived from the world's seed and name. A world
-therefore refuses tokens from worlds with another seed or name. Tokens expire by the world's clock.
+therefore refuses tokens from worlds with a different seed or name. Tokens expire by the world's
+clock.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
 
 
 def skip_alterations(engine: Engine, ctx: ExchangeContext, fault_id: str) -> None:
-    """Record that no fault alters the call's response, because the fault `fault_id` replaced the response."""
+    """Record that no fault alters the call's response, because fault `fault_id` replaced it."""
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == "response"]
     if not faults:
         return

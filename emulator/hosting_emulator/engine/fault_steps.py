@@ -72,8 +72,8 @@ def decide_upload(engine: Engine, ctx: ExchangeContext) -> Decision:
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     """Let the armed faults act on a successful response, after the commit of the call.
 
-    Faults that match a refused request count it, but do not act on it. If an earlier fault will
-    already act on the connection while the response is sent, no other fault is considered.
+    Faults that match a refused request count it, but do not act on it. If an earlier fault is
+    already set to act on the connection while the response is sent, no other fault is considered.
     """
     if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults_or_timeline:
         return None
@@ -115,7 +115,7 @@ def decide_at(
 
     The counts stay committed even if the request is refused afterwards. `number` is the number of
     the request in the request log, or None if the log does not list the request. Raises
-    StoreFailed, except at the stage `after_commit`.
+    StoreFailed, except at the `after_commit` stage.
     """
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == stage]
     decision = NO_EFFECT

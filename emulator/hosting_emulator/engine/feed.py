@@ -76,7 +76,7 @@ class Feed:
         return len(self._listeners)
 
     def since(self, id_: int, limit: int) -> list[FeedEvent] | None:
-        """Return up to `limit` events after the event `id_`, oldest first.
+        """Return up to `limit` events whose ids are greater than `id_`, oldest first.
 
         Returns None if the feed has dropped some of these events, or has not reached the id.
         """

@@ -73,7 +73,7 @@ class Commit(msgspec.Struct, frozen=True):
     def is_listed(self) -> bool:
         """Whether lists of the history show the commit.
 
-        Lists omit commits that change only counts or noted waits.
+        Lists omit commits that only count requests or note the wait before a retry.
         """
         return self.title not in (FAULTS_COUNTED, RATE_COUNTED, WAIT_NOTED)
 
@@ -107,7 +107,7 @@ class History(deque[Commit]):
         return next((commit for commit in self if commit.number == number), None)
 
     def world_at(self, at_ms: int) -> World:
-        """Return the world as it was at the world time `at_ms`: after the last commit made by then.
+        """Return the world as it was at world time `at_ms`: after the last commit made by then.
 
         Commits that a rewind undid are ignored. If the world was created later, or if the history
         no longer reaches back to this time, the result is the oldest state in the history.
@@ -127,7 +127,8 @@ class History(deque[Commit]):
         return oldest
 
     def state_after(self, number: int) -> World | None:
-        """Return the world after the commit `number`, or None if the history does not contain this commit.
+        """Return the world after the commit with this number, or None if the history does not
+        contain it.
 
         The state after a listed commit includes the hit counts that the commit's own request
         recorded afterwards. The state after the latest listed commit is the current world, with all

@@ -30,7 +30,7 @@ def id_token_jwk() -> dict[str, Any]:
 
 
 def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
-    """Return an ID token with these claims, bound to its access token by the claim `at_hash`."""
+    """Return an ID token with these claims, bound to its access token by the `at_hash` claim."""
     # Imported lazily so that a process that only sees API keys never loads PyJWT.
     import jwt
 

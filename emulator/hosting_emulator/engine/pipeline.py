@@ -241,7 +241,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) -> None:
-    """Name the response, and vary the page size that the request asks for."""
+    """Name the response, and vary the page size and cursor length of a list."""
     # Responses with the same Idempotency-Key share a name, so a replay varies like the first response.
     key = ctx.idempotency_key if ctx.spec.idempotent else ""
     ctx.response_name = name_response(engine, ctx, key)
@@ -289,7 +289,7 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
 
 
 def _is_retryable(reply: Reply) -> bool:
-    """Return the member `retryable` of a problem document, which a fault may have altered."""
+    """Return the `retryable` member of a problem document, which a fault may have altered."""
     return bool(msgspec.json.decode(reply.body).get("retryable"))
 
 
@@ -307,7 +307,7 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
         try:
             engine.commit(change, ctx.spec.call_id)
         except StoreFailed:
-            # A read succeeds even if the time of its key's last use cannot be stored.
+            # A read succeeds even if the time at which its API key was last used cannot be stored.
             if not is_read:
                 raise
     is_counted = engine.world.has_faults_or_timeline and not ctx.second_delivery_of

@@ -139,7 +139,7 @@ class ProtectedFaults:
         self._by_id.pop(protected.id, None)
 
     def copy_scope(self, source: str, name: str) -> None:
-        """Add the copy `name` of the world `source` to all scopes that contain `source`."""
+        """Add the world `name`, a copy of `source`, to all scopes that contain `source`."""
         for protected in self._by_id.values():
             if protected.names is not None and source in protected.names:
                 protected.names.add(name)

@@ -1,6 +1,6 @@
 """Refuses a request with a problem document, and applies a world's variation to responses.
 
-The package `variation` decides what may vary, and how. This module gives each response a name. The
+The `variation` package decides what may vary, and how. This module gives each response a name. The
 random draws for a response depend only on the seed and this name.
 """
 

@@ -105,9 +105,9 @@ class SignIns:
     ) -> tuple[RedeemedGrant, str | None]:
         """Store a redeemed grant for as long as its tokens are valid.
 
-        The grant's access token is valid until the world time `until_ms`. Returns the grant and a
-        new refresh token. The refresh token is None if the grant lacks the scope `offline_access`.
-        All earlier refresh tokens of the grant become invalid.
+        The grant's access token is valid until world time `until_ms`. Returns the grant and a new
+        refresh token. The refresh token is None if the grant lacks the `offline_access` scope. All
+        earlier refresh tokens of the grant become invalid.
         """
         key = redeemed.key
         grant = redeemed.grant

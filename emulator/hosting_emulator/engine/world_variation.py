@@ -1,4 +1,7 @@
-"""Sets, removes and shows the variation of one world. The package `variation` decides what may vary."""
+"""Sets, removes and shows the variation of one world.
+
+The `variation` package decides what may vary.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class AlterationDecision(msgspec.Struct, frozen=True):
 
 
 def altering_faults(world: World, *, breaking: bool) -> list[Fault]:
-    """Return the armed faults that alter responses and whose option `breaking` has this value.
+    """Return the armed faults that alter responses and whose `breaking` option has this value.
 
     The faults are in the order in which they were armed.
     """

@@ -56,7 +56,7 @@ _OTHER_WORDS = {
 }
 #: The command-line options for the fields whose option has a different name.
 _OPTIONS = {"principal": "--user", "pauses": "--pause", "phase": "--after-commit"}
-#: Values of the field `phase`, which users sometimes write as field names.
+#: Values of the `phase` field, which users sometimes write as field names.
 _COMMIT_PHASES = ("before_commit", "after_commit")
 #: Names of the field that contains the kind in other tools.
 _WORDS_FOR_KIND = ("effect", "kind", "type", "action", "fault", "outcome")

@@ -20,9 +20,9 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
     """A request that a fault can match.
 
     `call` is the id of a call or of another endpoint. `headers` returns all values of a header.
-    `credentials` is the kind of credentials in the request. `has_body` tells whether the request
-    has a body, even if the body has not been read yet. `connection` is `new` or `reused`, or None
-    if the request has no connection.
+    `credentials` is the kind of credentials in the request. `has_body` is true if the request has a
+    body, even if the body has not been read yet. `connection` is `new` or `reused`, or None if the
+    request has no connection.
     """
 
     call: str

@@ -47,7 +47,7 @@ class NearestRequest:
     """The request that came nearest to matching an entry that did not act.
 
     `number` is the request's number in the log. `number` is None for a request to a page, because
-    the log does not contain requests to pages. `reason` tells why the entry did not act on a
+    the log does not contain requests to pages. `reason` explains why the entry did not act on a
     matching request.
     """
 

@@ -22,8 +22,8 @@ from hosting_emulator.world.value import World
 def effect_text(kind: str, options: Mapping[str, Any]) -> str:
     """Describe a fault, an outcome or an intervention, such as `abort code=rate_limited`.
 
-    Lists and mappings are shortened to `…`, because they can be long. The lists of the intervention
-    `add` can also contain secrets.
+    Lists and mappings are shortened to `…`, because they can be long. The lists of the `add`
+    intervention can also contain secrets.
     """
     words = [kind]
     for name, value in options.items():

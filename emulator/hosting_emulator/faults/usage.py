@@ -2,7 +2,7 @@
 
 This module also remembers the request that came nearest to matching a fault or outcome.
 
-The usage data are stored outside the world value, because a request can be compared with an entry
+The usage data is stored outside the world value, because a request can be compared with an entry
 without changing the world. A rewind therefore does not change the usage data, and a fork starts
 without usage data. The numbers of matches and actions are part of the world (`Fault.seen`,
 `Fault.hits`).
@@ -32,7 +32,7 @@ NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 class EntryUsage:
-    """The usage data of one fault or outcome, which are stored outside the world."""
+    """The usage data of one fault or outcome, which is stored outside the world."""
 
     __slots__ = ("considered", "nearest")
 
@@ -50,7 +50,7 @@ class UsageCounter:
         self.removed: dict[str, Fault] = {}
 
     def of(self, entry_id: str) -> EntryUsage:
-        """Return the usage data of an entry. For an unknown entry, the data are empty."""
+        """Return the usage data of an entry. For an unknown entry, the data is empty."""
         return self._entries.get(entry_id) or EntryUsage()
 
     def observe_removals(self, before: World, writes: Mapping[str, Any]) -> None:

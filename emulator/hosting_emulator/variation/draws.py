@@ -371,10 +371,10 @@ def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
 
 
 def _respell(text: str, form: tuple[str, int, int | None]) -> str:
-    """Return a timestamp in another format.
+    """Return a timestamp in a different format.
 
     A timestamp within a day of the first or the last possible time is returned unchanged, because
-    another zone's year could be out of range.
+    its year in a different time zone could be out of range.
     """
     suffix, minutes, digits = form
     at_ms = parse_timestamp(text)

@@ -1,6 +1,6 @@
 """Conditions on the world that must hold for a fault or an outcome to act.
 
-The module `conditions` evaluates these conditions.
+The `conditions` module evaluates these conditions.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ LIFETIME = "30d"
 
 
 def may_move_dns(change: Change, project: Project, to: str) -> bool:
-    """Tell whether a project's DNS authorization can move to the state `to` now."""
+    """Return whether a project's DNS authorization can move to state `to` now."""
     dns = change.get(DNS, project.id) or Dns()
     return lifecycles.DNS_AUTHORIZATION.may(dns.status, to)
 

@@ -18,7 +18,7 @@ from hosting_emulator.world.tables import DNS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 
 #: The type of the function that runs timeline events. A higher layer supplies the function, because
-#: the package `world` must not depend on faults.
+#: the `world` package must not depend on faults.
 TimelineRunner = Callable[[Change, str], None]
 
 

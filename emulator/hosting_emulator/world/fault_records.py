@@ -138,9 +138,9 @@ class Fault(WorldRecord, frozen=True, gc=False):
 
     `armed_ms` is world time. `seen` counts the matching requests for which the fault was
     considered, and `hits` counts the requests on which the fault acted. If the kind limits
-    requests, `window_count` counts the requests in the window that begins at the world time
-    `window_began_ms`. With `skips_replays`, the fault does not match replayed responses. The counts
-    are part of the world, so a restart keeps them, and a fork counts separately.
+    requests, `window_count` counts the requests in the window that begins at world time
+    `window_began_ms`. With `skips_replays`, the fault ignores requests whose response is a replay.
+    The counts are part of the world, so a restart keeps them, and a fork counts separately.
     """
 
     id: str

@@ -27,8 +27,9 @@ from hosting_emulator.world.tables import (
 #: `dev:<label>`, `organization:<alias>`, `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`,
 #: `session:<digest>`, `last_ticket:<principal>`, `deployments:<project>` and
 #: `removed_deployments:<project>`. The digest in `session:<digest>` is the digest of a dev origin's
-#: cookie. The key `removed_deployments` holds the number of removed deployments of all projects.
-#: The key `reacting` holds the ids of the operations whose outcomes react to changes in the world.
+#: cookie. The value of `removed_deployments` is the number of removed deployments of all projects.
+#: The value of `reacting` is the set of the ids of operations whose outcomes react to changes in
+#: the world.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
 
@@ -103,8 +104,8 @@ def reacting_operations(indexes: Indexes) -> frozenset[str]:
 #: page of the list reads two or three chunks. One tuple for each project would be simpler, but
 #: adding a deployment to a project with a million would then take 10 ms instead of 1 µs. The
 #: benchmark with a million deployments allows each call at most 1.2 times its cost with a hundred.
-#: The key `deployments:<project>` holds the number of deployments, and
-#: `deployments:<project>:<number>` holds a chunk.
+#: The index stores the number of deployments under `deployments:<project>`, and each chunk under
+#: `deployments:<project>:<number>`.
 CHUNK_SIZE = 32
 DeploymentChunk: TypeAlias = tuple[Deployment, ...]
 

@@ -20,7 +20,7 @@ class Lifecycle:
         self.finals = frozenset(state for state, following in rows.items() if not following)
 
     def may(self, current: str, following: str) -> bool:
-        """Tell whether a transition from `current` to `following` is allowed."""
+        """Return whether a transition from `current` to `following` is allowed."""
         return following in self.transitions[current]
 
     def move(self, current: str, following: str) -> str:

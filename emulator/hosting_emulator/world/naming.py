@@ -137,7 +137,7 @@ def not_found_message(world: World, table: Table[AliasedRecord], name: str) -> s
 
 
 def renamed(world: World, name: str) -> World:
-    """Return a world under another name, as if it had been built with that name.
+    """Return a world under a different name, as if it had been built with that name.
 
     The world keeps its commit number.
     """

@@ -200,7 +200,7 @@ def end_hold(change: Change, operation: Operation) -> Operation:
 
 
 def is_held_next(change: Change, operation: Operation) -> bool:
-    """Tell whether an operation must stay in its phase because its outcome's condition holds."""
+    """Return whether an operation must stay in its phase because its outcome's condition holds."""
     outcome = operation.outcome
     if outcome is None or not waits_for_condition(operation):
         return False

@@ -1,6 +1,6 @@
 """Operation plans: how long each step lasts, and which step comes next.
 
-This module only reads operations. The module `operations` changes operations.
+This module only reads operations. The `operations` module changes operations.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def profile_times(profile: str, outcome: OperationOutcome | None) -> tuple[str, 
 
 
 def is_finished(operation: Operation) -> bool:
-    """Tell whether an operation is in a terminal state."""
+    """Return whether an operation is in a terminal state."""
     return operation.state in lifecycles.OPERATION.finals
 
 
@@ -112,7 +112,7 @@ def outcome_phases(operation: Operation) -> tuple[str, ...]:
 
 
 def leaves_in(plan: Sequence[Step], phase: str, effects: PartialEffects) -> bool:
-    """Tell whether an operation that ends in this phase of its plan can leave `effects` behind."""
+    """Return whether an operation that ends in this phase of its plan can leave `effects` behind."""
     step = next(step for step in plan if step.phase == phase)
     return find_early_effect(step, effects) is None
 
@@ -142,13 +142,13 @@ def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str
 
 
 def waits_for_condition(operation: Operation) -> bool:
-    """Tell whether an operation's outcome has a condition and has not acted yet."""
+    """Return whether an operation's outcome has a condition and has not acted yet."""
     outcome = operation.outcome
     return outcome is not None and outcome.while_ is not None and not outcome.steps_taken
 
 
 def is_held(operation: Operation) -> bool:
-    """Tell whether an outcome holds an operation in a phase and will release the operation later."""
+    """Return whether an outcome holds an operation in a phase and will release the operation later."""
     outcome = operation.outcome
     return (
         outcome is not None
@@ -159,13 +159,13 @@ def is_held(operation: Operation) -> bool:
 
 
 def is_reconciling(operation: Operation) -> bool:
-    """Tell whether an operation has an unfinished reconciliation."""
+    """Return whether an operation has an unfinished reconciliation."""
     reconciliation = operation.reconciliation
     return reconciliation is not None and reconciliation.state in ("required", "running")
 
 
 def reacts(operation: Operation) -> bool:
-    """Tell whether a change to the world can make an operation's outcome act or end its hold."""
+    """Return whether a change to the world can make an operation's outcome act or end its hold."""
     outcome = operation.outcome
     if outcome is None or outcome.while_ is None or is_finished(operation):
         return False
@@ -173,7 +173,7 @@ def reacts(operation: Operation) -> bool:
 
 
 def outcome_will_act(operation: Operation) -> bool:
-    """Tell whether an operation's outcome has steps that the operation can still take."""
+    """Return whether an operation's outcome has steps that the operation can still take."""
     outcome = operation.outcome
     if outcome is None or is_finished(operation):
         return False

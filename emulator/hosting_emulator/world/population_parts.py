@@ -1,7 +1,7 @@
 """The format in which the organizations, users and projects of a world are described.
 
-A scenario's section `world`, a world file and the intervention `add` are all parsed into the types
-in this module. The module `population_checks` checks the consistency of a description.
+A scenario's `world` section, a world file and the `add` intervention are all parsed into the types
+in this module. The `population_checks` module checks the consistency of a description.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class KeyPart(PopulationPart):
 
 
 class WorldPart(PopulationPart):
-    """The section `world`, which describes the complete content of a world.
+    """The `world` section, which describes the complete content of a world.
 
     With `extends`, the content is added to the default world. A scenario without this section uses
     the default world.

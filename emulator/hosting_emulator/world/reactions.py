@@ -5,7 +5,7 @@ holding.
 
 A failure, a cancellation or a reconciliation begins as soon as the condition holds in a phase of
 the outcome. An operation that is held in a phase continues as soon as the condition no longer
-holds. The function `operations.step` decides at the end of a phase whether an operation is held.
+holds. At the end of a phase, the `operations.step` function decides whether an operation is held.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _act(change: Change, world: World, operation: Operation) -> bool:
 
 
 def _may_begin(change: Change, operation: Operation) -> bool:
-    """Tell whether an operation's outcome can take its first step now."""
+    """Return whether an operation's outcome can take its first step now."""
     assert operation.outcome is not None
     first_step = operation.outcome.steps[0]
     if first_step == "stuck" or operation.phase not in outcome_phases(operation):

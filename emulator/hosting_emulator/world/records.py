@@ -158,8 +158,8 @@ class OperationFailure(WorldRecord, frozen=True, gc=False):
 class Reconciliation(WorldRecord, frozen=True, gc=False):
     """The last observed state of the reconciliation that determines an operation's result.
 
-    `was_stuck` tells whether the operation was already stuck when reconciliation became required.
-    An operation that was already stuck stays stuck after the reconciliation is completed.
+    `was_stuck` is true if the operation was already stuck when reconciliation became required. An
+    operation that was already stuck stays stuck after the reconciliation is completed.
     """
 
     state: str
@@ -192,7 +192,7 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
     `stuck`, `released`, `failed` or `cancelled`. `queued_ms` and `running_ms` replace the times of
     the operation's profile.
 
-    With the condition `while_`, the first step happens as soon as the condition holds during the
+    With a `while_` condition, the first step happens as soon as the condition holds during the
     `phase`. An empty `phase` stands for every phase in which an operation can take the first step.
     If the first step is `stuck`, it still happens at the end of the `phase`, and lasts while the
     condition holds. `hold_ms` limits the time from the start of the phase until a `stuck` operation
@@ -330,7 +330,7 @@ class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
     revoked: bool = False
 
     def has(self, scope: str) -> bool:
-        """Tell whether the grant includes a scope."""
+        """Return whether the grant includes a scope."""
         return scope in self.scope.split()
 
 

@@ -81,7 +81,7 @@ def end_implicit_session(change: Change, user_id: str) -> None:
 
 
 def is_current(world: World, session_id: str | None, user_id: str) -> bool:
-    """Tell whether a user's session exists in a world and has not ended."""
+    """Return whether a user's session exists in a world and has not ended."""
     session = world.get(SESSIONS, session_id or "")
     if session is None:
         return session_id == implicit_session_id(world, user_id)

@@ -71,9 +71,8 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
 
     `entries` holds a pair (key, record) under each number from `first` (inclusive) to `last`
     (exclusive). A response that was deleted or replaced stays in the queue until it becomes the
-    first entry, and is then removed. The first entry is therefore always in the table. The class
-    `Queue` from rpds is not used, because reading the first entry of a `Queue` can take linear
-    time.
+    first entry, and is then removed. The first entry is therefore always in the table. The `Queue`
+    class of rpds is not used, because reading the first entry of a `Queue` can take linear time.
     """
 
     first: int = 0
@@ -114,7 +113,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
 
     `seed` and `name` determine the random streams and the signing key. `at_ms` is the latest world
     time at which anything happened. Every request reads the assumptions, the clock and the
-    variation, so these three are also fields. `has_faults_or_timeline` tells whether the world has
+    variation, so these three are also fields. `has_faults_or_timeline` is true if the world has
     faults or timeline entries, against which each request must be checked. `variation` is None if
     responses do not vary.
     """

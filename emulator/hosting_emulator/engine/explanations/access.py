@@ -33,7 +33,7 @@ def explain_principal(world: World, principal: Principal) -> str:
 
 
 def explain_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
-    """Yield the step `scope`, and the step `role` if the request reached it."""
+    """Yield the `scope` step, and the `role` step if the request reached it."""
     if entry.principal.organization_id is None:
         sentence = "The token names no organization, and every call needs one."
         yield ExplainedStep("scope", sentence)

@@ -151,7 +151,7 @@ class Explanations:
             yield f"New: the key {key} was unused, and stays unused."
 
     def _new_key(self, entry: Entry, world: World, key: str) -> str:
-        """Explain a key whose response is remembered, even if a fault then changed the response."""
+        """Explain a new key, whose response is remembered even if a fault changed what was sent."""
         retention_ms = parse_retention_ms(world.assumptions.idempotency_retention)
         until = "forever"
         if retention_ms is not None:
@@ -236,7 +236,8 @@ def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterato
         return
     verb = "fault does" if count == 1 else "faults do"
     rest = ""
-    # Any fault other than a delay or an alteration ends the search, so later faults are not considered.
+    # A fault with a commit phase ends the search unless it only delays the request, so later faults
+    # are not considered.
     last_ids = [fault.id for fault in entry.acted if _ends_search(fault)]
     if last_ids:
         rest = f", or came after {last_ids[-1]}"
@@ -271,7 +272,7 @@ def _deliveries(entry: Entry) -> Iterator[ExplainedStep]:
 def _notes_on_commit(
     entry: Entry, spec: CallSpec, commits: list[Commit], listed_commits: list[Commit]
 ) -> Iterator[ExplainedStep]:
-    """Explain how to redeem a new ticket, or that a successful call changed nothing."""
+    """Explain how to redeem a new ticket, or that a successful mutation changed nothing."""
     if spec.call_id == "create_dev_access_ticket" and listed_commits:
         yield ExplainedStep("commit", _REDEMPTION)
     if not listed_commits and spec.idempotent and 200 <= entry.status < 300:
@@ -331,8 +332,8 @@ def _refusal(entry: Entry) -> str:
         return f"{entry.status}, sent by a fault in place of a proxy; it is not a problem document."
     problem = problem_of(entry) or ReportedProblem(code=entry.code or "?", detail="")
     sentence = f"{entry.status} {problem.code}: {problem.detail}".rstrip(": ")
-    # Omit the reason if another step explains it: the step `scope` for a missing subject, or the
-    # step of a fault.
+    # Omit the reason if another step explains it: the `scope` step for a missing subject, or a
+    # `fault` step.
     has_other_step = entry.was_decided_by_fault or (
         entry.status == 404 and entry.call != REDEEM_TICKET
     )

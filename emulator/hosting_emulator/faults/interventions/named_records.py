@@ -80,7 +80,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A type of record that a document names by id, in the field `name`, or by an owner.
+    """A type of record that a document names by id, in the `name` field, or by an owner.
 
     `owners` are the fields that name an owner. `find` takes a change and the values of all
     `fields`. `find` returns the record, or raises DocumentRefused. `over` returns whether a record

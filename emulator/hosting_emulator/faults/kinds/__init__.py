@@ -135,17 +135,17 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     A kind with `delays` lets later faults act on the same request. A kind with `replaces_response`
     replaces the call's response with another response. A kind with `sends_nothing` sends no part of
     a response, so the call is not made if the fault acts before the commit. A kind with
-    `delivers_response` lets the client receive a whole response. The command `explore` tries each
-    kind with `is_explored`.
+    `delivers_response` lets the client receive a whole response. The `explore` command tries each
+    kind whose `is_explored` is true.
 
     A kind with `needs_running_clock` makes requests wait until a certain world time. Such a kind
     acts only while the world's clock runs.
 
-    A kind with the stage `upload` acts while the request's body is read, and only on a request with
-    a body. A kind with the stage `handshake` acts before there is a request. A kind with the stage
-    `delivery` determines how often the request is handled. A kind with the stage `read` shows
-    another state in the response to a read. A kind with the stage `response` changes the response
-    that the call returned. A kind with the stage `delivery`, `read` or `response` has no commit
+    A kind whose stage is `upload` acts while the request's body is read, and only on a request with
+    a body. A kind whose stage is `handshake` acts before there is a request. A kind whose stage is
+    `delivery` determines how often the request is handled. A kind whose stage is `read` shows an
+    earlier state in the response to a read. A kind whose stage is `response` changes the response
+    that the call returned. A kind whose stage is `delivery`, `read` or `response` has no commit
     phase, and lets other faults act.
     """
 
@@ -260,8 +260,8 @@ def commit_phase_of(fault: Fault) -> CommitPhase | None:
 def has_phase(kind: str) -> bool:
     """Return whether faults of this kind act in a commit phase.
 
-    A kind without a commit phase alters the response, delivers the request twice, or shows another
-    state in the response to a read.
+    A kind without a commit phase alters the response, delivers the request twice, or shows an
+    earlier state in the response to a read.
     """
     return fault_kinds()[kind].stage not in _WITHOUT_PHASE
 

@@ -62,9 +62,9 @@ class OutcomeKind(
     """Base class of all kinds of outcomes.
 
     `queued` and `running` set how long the operation stays in these states. The `steps` happen one
-    after the other, and begin at the end of the phase `at`. With a condition, any first step except
-    `stuck` happens as soon as the condition holds. The docstring of `OperationOutcome` gives the
-    details.
+    after the other, and begin at the end of the `at` phase. With a condition, any first step
+    except `stuck` happens as soon as the condition holds. The docstring of `OperationOutcome` gives
+    the details.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
