@@ -171,7 +171,7 @@ def test_a_finding_names_the_assumption_of_a_similar_parameter(
     client.deployments(f"?{query}")
 
     (finding,) = [finding for finding in client.findings() if finding.rule == UNREAD]
-    assert finding.message.endswith("read." if assumption is None else f"assumption {assumption}.")
+    assert finding.message.endswith("read." if assumption is None else f"{assumption} assumption.")
 
 
 # --- Lost values and incomplete lists -------------------------------------------------------------

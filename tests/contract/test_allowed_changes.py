@@ -48,7 +48,7 @@ def test_a_value_that_the_contract_fixes_for_a_code_must_stay(
 
     assert forbidden is not None
     assert forbidden.part == "/retryable"
-    assert forbidden.reason == "/retryable must be false for the code resource_not_found"
+    assert forbidden.reason == "/retryable must be false for code resource_not_found"
     assert forbidden.sentence == "Known conditions: resource_not_found"
 
 

@@ -43,7 +43,7 @@ def test_the_trail_of_a_read_states_principal_scope_and_role():
     assert steps(api) == [
         ("user", "reader, with an access token for acme, signed in."),
         ("scope", "The project shop is within the user's access: it belongs to acme."),
-        ("role", "The call needs the role reader, and the user's role is reader."),
+        ("role", "The call needs the reader role, and the user's role is reader."),
     ]
 
 
@@ -118,7 +118,7 @@ def test_the_trail_names_the_api_key_and_the_permission_of_the_call():
     api.dns(token=key)
 
     assert says(api, "user") == ["owner, with the API key 'ci' of acme."]
-    assert says(api, "role")[0].endswith("The API key carries the permission dns.read.")
+    assert says(api, "role")[0].endswith("The API key carries the dns.read permission.")
     assert key not in json.dumps(steps(api))
 
 
@@ -353,7 +353,7 @@ def test_the_trail_of_a_refusal_gives_a_reason_that_the_response_omits():
 
     assert says(api, "refusal") == [
         "403 forbidden: Only the project's owner may do this; you are its reader. "
-        "Reason: the call needs the role owner, and the user's role is reader."
+        "Reason: the call needs the owner role, and the user's role is reader."
     ]
 
 

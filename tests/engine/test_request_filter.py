@@ -44,7 +44,7 @@ def numbers(api: InProcess, chosen: RequestFilter) -> list[int]:
         ({"text": "get /v1/projects"}, [1, 2, 7]),
         ({"text": "nowhere?needle"}, [6]),
         ({"text": "enabled"}, [3]),
-        ({"text": "needs the role"}, [3]),
+        ({"text": "needs the owner role"}, [3]),
         ({"text": "nothing has this"}, []),
         ({"status_class": 4, "after": 2}, [3, 6, 7]),
     ],

@@ -42,7 +42,7 @@ def test_an_entry_states_principal_request_and_reason_of_the_response():
     assert entry["principal"] == api.world.indexes["user:reader"]
     assert (entry["user"], entry["project"]) == ("reader", api.project_id())
     assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
-    assert entry["why"] == ("the call needs the role owner, and the user's role is reader",)
+    assert entry["why"] == ("the call needs the owner role, and the user's role is reader",)
 
 
 @pytest.mark.parametrize(("header", "text"), [("schlüssel", "schlüssel"), ("\udcff", "ÿ")])

@@ -80,11 +80,11 @@ def test_why_names_the_intervention_that_holds_an_operation_and_those_behind_it(
 
     release = f"intervene release_operation operation={first}"
     assert (explanation["held_by"], explanation["next"]) == (
-        "the intervention stick_operation",
+        "the stick_operation intervention",
         None,
     )
     assert explanation["commands"] == [release]
-    assert (behind["held_by"], behind["waits_for"]) == ("the intervention stick_operation", first)
+    assert (behind["held_by"], behind["waits_for"]) == ("the stick_operation intervention", first)
     assert behind["commands"] == [release]
 
 
@@ -95,7 +95,7 @@ def test_why_names_the_intervention_that_holds_the_claim():
 
     explanation = api.why(operation)
 
-    assert explanation["held_by"] == "the intervention hold_claim"
+    assert explanation["held_by"] == "the hold_claim intervention"
     assert explanation["commands"] == ["intervene release_claim project=shop"]
 
 
@@ -156,7 +156,7 @@ def test_why_says_what_ended_a_failed_operation():
 
     assert explanation["sentences"] == [
         "It failed at 2026-01-01T00:00:00.000Z. This state is final.",
-        "The intervention fail_operation ended the operation.",
+        "The fail_operation intervention ended the operation.",
         "The error is operation_failed, which is not retryable: No space left.",
     ]
     assert explanation["commands"] == []

@@ -264,7 +264,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"reset_in_upload": {}, "method": "GET"},
         "method",
-        ["every matching call has no request body"],
+        ["no matching call has a request body"],
     ),
     (
         {"reset_in_upload": {}, "path": "/v1/projects/*/edge-dns"},

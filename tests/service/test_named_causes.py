@@ -81,7 +81,7 @@ def test_the_log_recognizes_a_token_of_another_seed(api: CheckedWorld) -> None:
 
     expect_problem(api.call("GET", projects_dns(api), token=token), 401, "unauthenticated")
 
-    assert "signed with the key of another emulator or seed" in refusal(api)
+    assert "signed with the key of a different emulator or seed" in refusal(api)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])

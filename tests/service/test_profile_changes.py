@@ -221,4 +221,4 @@ def test_why_names_the_latest_reason_that_an_operation_is_stuck(api: HttpWorld) 
 
     explanation = api.emulator.why(operation)
 
-    assert explanation.held_by == "the intervention stick_operation"
+    assert explanation.held_by == "the stick_operation intervention"

@@ -437,7 +437,7 @@ def test_the_wait_reason_names_the_cause(api: CheckedWorld) -> None:
     first = api.apply_domains().json["id"]
     second = api.initialize(1).json["id"]
 
-    assert wait_reason(api, first) == "the intervention step_operation"
+    assert wait_reason(api, first) == "the step_operation intervention"
     assert wait_reason(api, second) == (
         f"the project's mutation claim, which operation {first} holds"
     )

@@ -176,7 +176,7 @@ def test_the_log_and_the_trail_say_which_state_a_response_shows(hosting_emulator
     exchange = hosting_emulator.requests.whole(1)
     assert exchange.stale_at == "2026-01-01T00:00:40.000Z"
     trail = " ".join(step.text for step in exchange.trail)
-    assert "The response shows the state of 2026-01-01T00:00:40.000Z." in trail
+    assert "The response shows the state as of 2026-01-01T00:00:40.000Z." in trail
 
 
 def test_the_trail_says_why_a_read_is_not_stale(hosting_emulator: HostingEmulator):

@@ -134,7 +134,7 @@ def test_an_outcome_that_applies_waits_for_the_end_of_its_phase(
     hosting_emulator.clock.until(operation)
     after = trigger_of(hosting_emulator, "outcome-1")
 
-    assert before.waits_for == f"the end of the phase verifying of operation {operation}"
+    assert before.waits_for == f"the end of the verifying phase of operation {operation}"
     assert "is still queued" in str(before.unused)
     assert (after.waits_for, after.unused, after.hits) == (None, None, 1)
 

@@ -261,7 +261,7 @@ def test_an_outcome_acts_when_its_phase_ends_and_not_before(run_story: RunStory)
     late = run_story(story % "1h")
 
     assert not early["passed"]
-    assert "before the end of the phase deploying" in unused_of(early)["outcome-1"]
+    assert "before the end of the deploying phase" in unused_of(early)["outcome-1"]
     assert late["passed"]
 
 

@@ -93,12 +93,12 @@ WAYS: dict[str, tuple[Callable[[HttpWorld], str], str]] = {
     "time": (by_time, "completed its plan under its profile, timed 2s 8s"),
     "polls": (by_polls, "completed its plan under its profile, per_poll 1"),
     "immediate": (at_once, "completed its plan under its profile, immediate"),
-    "steps": (by_hand, "The intervention step_operation completed the last step"),
+    "steps": (by_hand, "The step_operation intervention completed the last step"),
     "stale generation": (stale, "source_generation"),
-    "released claim": (released, "The intervention release_claim ended the operation"),
+    "released claim": (released, "The release_claim intervention ended the operation"),
     "seeded": (seeded, "No call started the operation"),
     **{
-        word: (intervened(word), f"The intervention {word} ended the operation")
+        word: (intervened(word), f"The {word} intervention ended the operation")
         for word in INTERVENTIONS
     },
 }

@@ -131,7 +131,7 @@ def test_why_names_the_intervention_that_stopped_an_operation(api: HttpWorld, pr
 
     api.intervene("stick_operation", operation=operation)
 
-    assert "the intervention stick_operation stopped it" in says(api, operation)
+    assert "stick_operation intervention stopped it" in says(api, operation)
     assert "schedule" not in says(api, operation)
     before = api.poll(operation).json["state"]
     api.advance("1h")
@@ -148,7 +148,7 @@ def test_why_names_both_reasons_of_a_stuck_operation_that_waits(api: HttpWorld) 
     explanation = api.emulator.why(operation)
 
     assert explanation.waits_for == first
-    assert "stick_operation stopped it" in says(api, operation)
+    assert "stick_operation intervention stopped it" in says(api, operation)
     assert first in says(api, operation)
 
 
@@ -195,7 +195,7 @@ def test_why_does_not_announce_outcome_steps_that_can_no_longer_happen(api: Http
     api.advance("6s")
     assert "its reconciliation becomes running" in says(api, operation)
     api.intervene("stick_operation", operation=operation)
-    assert "stick_operation stopped it" in says(api, operation)
+    assert "stick_operation intervention stopped it" in says(api, operation)
     for word in ("run_reconciliation", "complete_reconciliation"):
         api.intervene(word, operation=operation)
 

@@ -125,7 +125,7 @@ def _check_role(change: Change, request: CallRequest, role: str) -> None:
     raise Refused(
         "forbidden",
         f"Only {allowed} may do this; you are its {role}.",
-        why=f"the call needs the role {needed}, and the user's role is {role}",
+        why=f"the call needs the {needed} role, and the user's role is {role}",
         assumption=assumption,
     )
 
@@ -174,7 +174,7 @@ def _check_permissions(change: Change, request: CallRequest, permissions: frozen
     key_name = "?" if key is None else key.name
     raise Refused(
         "forbidden",
-        f"The API key lacks the permission {needed}.",
+        f"The API key lacks the {needed} permission.",
         why=f"key {key_name} has {', '.join(sorted(permissions)) or 'none'}",
         assumption="call_permissions",
     )

@@ -199,7 +199,7 @@ def _judge_body(
         first = error.errors(include_url=False)[0]
     name = str(first["loc"][0])
     if first["type"] == "missing":
-        raise _invalid(name, f"The request body needs the field {name!r}.")
+        raise _invalid(name, f"The request body needs the {name!r} field.")
     if first["type"] == "extra_forbidden":
         assumption = None
         if not RESOURCES[resource].closed:

@@ -263,7 +263,7 @@ _RULES = (
         id="operation-not-followed",
         severity="note",
         title="An operation was started but not polled until it ended",
-        message="Operation {id} was last seen in the state {state}, and was not polled again.",
+        message="Operation {id} was last seen in state {state}, and was not polled again.",
         because=(
             "Project mutations that take time are accepted as durable asynchronous operations "
             "that the caller polls."

@@ -402,15 +402,13 @@ def _broken_rules_of_problem(
     }
     for name, value in fixed.items():
         if name in problem.specified and document.get(name) != value:
-            reason = f"/{name} must be {json.dumps(value)} for the code {code}"
+            reason = f"/{name} must be {json.dumps(value)} for code {code}"
             yield Forbidden(f"/{name}", reason, f"Known conditions: {code}")
     seconds = document.get("retry_after_seconds")
     header = response.header("Retry-After")
     if code != "rate_limited":
         if seconds is not None:
-            reason = (
-                f"/retry_after_seconds is allowed only with the code rate_limited, not with {code}"
-            )
+            reason = f"/retry_after_seconds is allowed only with code rate_limited, not with {code}"
             yield Forbidden("/retry_after_seconds", reason, _MATCHES_HEADER)
     elif (None if seconds is None else str(seconds)) != header:
         reason = (

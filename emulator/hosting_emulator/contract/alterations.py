@@ -76,7 +76,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         if self.status is not None and self.status not in {status.value for status in HTTPStatus}:
             raise ValueError(f"{self.status} is not an HTTP status")
         if self.status in (204, 205, 304):
-            raise ValueError(f"a response with the status {self.status} has no content (RFC 9110)")
+            raise ValueError(f"a response with status {self.status} has no content (RFC 9110)")
         try:
             json.dumps([self.set, self.rename], allow_nan=False, ensure_ascii=False).encode()
         except ValueError as error:
@@ -234,7 +234,7 @@ class _Writer:
         Raises _NoSuchPart if the header to remove is absent.
         """
         if value is None and self._response.header(name) is None:
-            raise _NoSuchPart(f"the response has no header {name}")
+            raise _NoSuchPart(f"the response has no {name} header")
         self._note(name, self._response.header(name), value)
         headers = []
         for header_name, header_value in self._response.headers:

@@ -25,7 +25,7 @@ _ROWS = (
         name="operation_result",
         doc=(
             "The result of a successful operation contains the new source generation or the "
-            "three hostnames. The variation point result-content varies the result."
+            "three hostnames. The `result-content` variation point varies the result."
         ),
         sentence="Operation.result: content not shown.",
         reason="any content is possible, so a client cannot rely on this content",
@@ -34,8 +34,8 @@ _ROWS = (
         name="optional_fields",
         doc=(
             "Unless a world varies, a field that has a value is always present, even if the "
-            "contract does not require the field. The variation points absent-fields and "
-            "progress-absent omit some fields."
+            "contract does not require the field. The `absent-fields` and `progress-absent` "
+            "variation points omit some fields."
         ),
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
@@ -80,8 +80,8 @@ _ROWS = (
         name="operation_transitions",
         doc=(
             "A queued operation becomes running or cancelled. A running operation becomes "
-            "succeeded, failed or cancelled. The assumptions source_profile and "
-            "domains_profile set how long an operation is queued and running."
+            "succeeded, failed or cancelled. The `source_profile` and `domains_profile` "
+            "assumptions set how long an operation is queued and running."
         ),
         sentence="Transitions: not shown.",
         reason=(
@@ -108,7 +108,7 @@ _ROWS = (
         ),
         sentence="Transitions: not shown.",
         reason=(
-            "no call changes a DNS authorization, and the intervention move_dns can make each "
+            "no call changes a DNS authorization, and the `move_dns` intervention can make each "
             "transition"
         ),
         affects=(DnsAuthorization,),
@@ -125,7 +125,7 @@ _ROWS = (
         doc="A database can change from any state to any other state.",
         sentence="Transitions: not shown.",
         reason=(
-            "no call changes a database's state, and the intervention set_database sets any state"
+            "no call changes a database's state, and the `set_database` intervention sets any state"
         ),
         affects=(DatabaseCompute,),
     ),
@@ -185,7 +185,7 @@ _ROWS = (
         name="quotas",
         doc=(
             "No call changes credits. An organization either has credits or has none (see the "
-            "assumption zero_credits)."
+            "`zero_credits` assumption)."
         ),
         sentence="credit or plan quotas including bonus credit amounts: not shown.",
         reason="no call shows credits",
@@ -349,9 +349,10 @@ _ROWS = (
     FixedAssumption(
         name="error_codes",
         doc=(
-            "Unless an intervention or an armed outcome sets another code, an operation's error "
-            "code is operation_failed, reconciliation_exhausted, or the code of the condition "
-            "generation_stale. The variation point unknown-error-code shows other codes."
+            "Unless an intervention or an armed outcome sets a different code, an operation's "
+            "error code is operation_failed, reconciliation_exhausted, or the code of the "
+            "`generation_stale` condition. The `unknown-error-code` variation point shows other "
+            "codes."
         ),
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
@@ -363,7 +364,7 @@ _ROWS = (
         name="next_poll",
         doc=(
             "next_poll_after_seconds is the number of seconds until the operation's next step, "
-            "rounded up, or 60 if no step is scheduled. The variation point next-poll shows "
+            "rounded up, or 60 if no step is scheduled. The `next-poll` variation point shows "
             "other numbers."
         ),
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
@@ -472,9 +473,9 @@ _ROWS = (
     FixedAssumption(
         name="problem_words",
         doc=(
-            "`contract problems` shows the texts of title and suggested_action. The member "
-            "detail describes the mistake, and instance is omitted. The variation point "
-            "problem-wording varies the texts, and problem-extras adds members."
+            "`contract problems` shows the texts of title and suggested_action. The `detail` "
+            "member describes the mistake, and `instance` is omitted. The `problem-wording` "
+            "variation point varies the texts, and `problem-extras` adds members."
         ),
         sentence="minimum length 1",
         reason="programs use the code, not the texts",
@@ -505,13 +506,14 @@ _ROWS = (
     FixedAssumption(
         name="deployment_values",
         doc=(
-            "Digests are random. The field artifact_digest is present once the status is "
-            "deploying. The field url, which is the URL of the production host, is present "
+            "Digests are random. The `artifact_digest` field is present once the status is "
+            "deploying. The `url` field, which is the URL of the production host, is present "
             "once the status is ready."
         ),
         sentence="artifact_digest",
         reason=(
-            "nothing is built, and the variation point absent-fields omits artifact_digest and url"
+            "nothing is built, and the `absent-fields` variation point omits artifact_digest and "
+            "url"
         ),
     ),
     FixedAssumption(
@@ -528,8 +530,8 @@ _ROWS = (
         name="response_headers",
         doc=(
             "Every response of the API has Cache-Control: no-store. A 401 response has a "
-            "WWW-Authenticate header, and a 405 response has an Allow header. The variation "
-            "point extra-headers adds other headers."
+            "WWW-Authenticate header, and a 405 response has an Allow header. The "
+            "`extra-headers` variation point adds other headers."
         ),
         sentence="RFC 9457 Problem Details extended with recovery fields",
         reason=(
@@ -548,7 +550,7 @@ _ROWS = (
     ),
     FixedAssumption(
         name="dev_session_cookie",
-        doc="A redeemed ticket sets the cookie dev_access at the dev origin.",
+        doc="Redeeming a ticket sets the `dev_access` cookie at the dev origin.",
         sentence="No cookie session is assumed.",
         reason="a dev origin is not part of the API",
         affects=(DevAccessTicket,),
@@ -583,7 +585,7 @@ _ROWS = (
     FixedAssumption(
         name="two_servers",
         doc=(
-            "A single emulator plays both servers, and the command `env` prints the addresses "
+            "A single emulator plays both servers, and the `env` command prints the addresses "
             "of both servers."
         ),
         sentence="Two servers exist: production ({base_url}) and development ({dev_base_url}).",
@@ -623,7 +625,7 @@ _ROWS = (
             "A DNS authorization shows scopes and expires_at in every status except not_authorized."
         ),
         sentence="null when status is not_authorized",
-        reason="in the contract, only the status not_authorized has no scopes and no expires_at",
+        reason="in the contract, only the `not_authorized` status has no scopes and no expires_at",
         affects=(DnsAuthorization,),
     ),
     FixedAssumption(
@@ -707,7 +709,7 @@ _ROWS = (
     ),
     FixedAssumption(
         name="production_zone",
-        doc="Production hostnames are in the zone prod.localhost.",
+        doc="Production hostnames are in the `prod.localhost` zone.",
         sentence="hostnames (derived by the server, not supplied)",
         reason="no field names the zone, and the emulator serves nothing in the zone",
         affects=(
@@ -717,7 +719,7 @@ _ROWS = (
     ),
     FixedAssumption(
         name="mail_zone",
-        doc="Mail hostnames are in the zone mail.localhost.",
+        doc="Mail hostnames are in the `mail.localhost` zone.",
         sentence="hostnames (derived by the server, not supplied)",
         reason="no field names the zone, and the emulator serves nothing in the zone",
         affects=(

@@ -154,9 +154,9 @@ ROWS: Final = (
             "organization."
         ),
         when=(
-            "Every call returns this code for an access token without the claim `org_id`, such "
-            "as a token of the default world's user `no-organization`. A user API key is bound "
-            "to one organization, so it never gets this code."
+            "Every call returns this code for an access token without the `org_id` claim, such "
+            "as a token of the user `no-organization` in the default world. A user API key is "
+            "bound to one organization, so it never gets this code."
         ),
         advice=(
             "Let the user choose or join an organization, get a token for it, and send the "
@@ -434,7 +434,7 @@ ROWS: Final = (
             f"not show. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Guide the user to the mail setup. Then apply the mail hostname with the call "
+            "Guide the user to the mail setup. Then apply the mail hostname with "
             "`apply_project_domains`, and wait until this operation has ended before repeating "
             "the request."
         ),
@@ -486,7 +486,7 @@ ROWS: Final = (
         ),
         when=(
             "None of the eight calls deploys a change to production. A call that does so could "
-            "return this code for a project whose compute has the `data_mode` `shared`. "
+            "return this code for a project whose compute has `shared` as its `data_mode`. "
             f"{BY_FAULT_ONLY}"
         ),
         advice="Read `data_mode` before offering a direct change, and offer the promotion instead.",
@@ -695,7 +695,7 @@ ROWS: Final = (
         ),
         advice=(
             "Treat this response as a bug in the client. The largest request body of the eight "
-            "calls contains only a key's name of 64 characters."
+            "calls contains only an API key's name, which has at most 64 characters."
         ),
     ),
     Problem(
@@ -712,8 +712,8 @@ ROWS: Final = (
             "give any numbers."
         ),
         when=(
-            "Every call can return this code if a rate limit is enabled, by the assumption "
-            "`rate_limit` or by a fault. By default, there is no rate limit. The response "
+            "Every call can return this code if a rate limit is enabled, by the `rate_limit` "
+            "assumption or by a fault. By default, there is no rate limit. The response "
             "contains `retry_after_seconds`, from 1 to 86400, and the same number in the "
             "Retry-After header."
         ),
@@ -750,8 +750,8 @@ ROWS: Final = (
             "Our reading: the request is for a feature that a Free workspace does not include."
         ),
         when=(
-            "`apply_project_domains` returns this code in a Free workspace, if the assumption "
-            "`domains_plan` is `paid`."
+            "`apply_project_domains` returns this code in a Free workspace if the `domains_plan` "
+            "assumption is `paid`."
         ),
         advice=(
             "Explain the feature and its requirements before asking for money. A Free "
@@ -774,7 +774,8 @@ ROWS: Final = (
             f"is known to be charged. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show the budget instead of the credits, because the budget was set on purpose. "
+            "Show the user the project's budget, not the organization's credits: somebody chose "
+            "this limit deliberately. "
             "Stop automatic work on the project until the budget is raised."
         ),
     ),
@@ -998,7 +999,7 @@ ROWS: Final = (
         meaning=("Our reading: the request changes edge DNS, but the project has no zone."),
         when=(
             "This code is for changes to DNS. For a project without a zone, "
-            "`get_dns_authorization` returns 200 with the status `not_authorized` and a null "
+            "`get_dns_authorization` returns 200 with status `not_authorized` and a null "
             f"zone. {BY_FAULT_ONLY}"
         ),
         advice=(
@@ -1018,7 +1019,7 @@ ROWS: Final = (
         ),
         when=(
             "This code is for changes to DNS. `get_dns_authorization` returns 200 and shows "
-            f"such an authorization with the status `expired` or `revoked`. {BY_FAULT_ONLY}"
+            f"such an authorization with status `expired` or `revoked`. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the DNS authorization to find out how it ended. Ask the user before starting "
@@ -1093,9 +1094,9 @@ ROWS: Final = (
         ),
         when=(
             "`create_user_api_key` returns this code for a user API key, for an access token "
-            "without the claim `sid`, and for an access token whose session has ended, for "
+            "without a `sid` claim, and for an access token whose session has ended, for "
             "example because the user signed out. In this emulator, an access token of an "
-            "interactive session has the claim `sid`."
+            "interactive session has a `sid` claim."
         ),
         advice=(
             "Ask the user to log in. A script cannot get past this check, so the script should "

@@ -588,7 +588,10 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
     presence="open",
 )
 class DatabasePlacement(Struct, frozen=True, kw_only=True):
-    """Observed settings of a managed database, not a completed resize operation."""
+    """The settings of a managed database as last observed.
+
+    They do not show that a resize operation has completed.
+    """
 
     min_cu: AnyNumber
     max_cu: AnyNumber

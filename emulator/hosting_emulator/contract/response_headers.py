@@ -14,5 +14,5 @@ def header_complaint(name: str, value: str) -> str | None:
     if not _NAME.fullmatch(name) or name.lower() in _FRAMING:
         return f"{name!r} cannot be set as a response header"
     if any(ord(character) < 32 or ord(character) > 126 for character in value):
-        return f"the header {name} must contain only printable ASCII characters"
+        return f"the {name} header must contain only printable ASCII characters"
     return None

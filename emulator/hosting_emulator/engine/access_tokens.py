@@ -38,8 +38,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*")
 _REFUSALS = {
     "InvalidSignatureError": "The access token was not signed by this issuer.",
     "InvalidAudienceError": "The access token is for another audience.",
-    "MissingRequiredClaimError": "The access token lacks the claim {0.claim}.",
-    "InvalidAlgorithmError": "The access token is signed with another algorithm; this issuer "
+    "MissingRequiredClaimError": "The access token lacks the {0.claim} claim.",
+    "InvalidAlgorithmError": "The access token is signed with a different algorithm; this issuer "
     f"uses {ALGORITHM}.",
 }
 _ISSUER_PATH = re.compile(r"/_emulator/(?:worlds/([a-z0-9-]+)/)?idp")
@@ -195,7 +195,7 @@ class AccessTokens:
         if path is None:
             return None
         if path == issuer_path(self._world_name):
-            return "the token names this world, but was signed with the key of another emulator or seed"
+            return "the token names this world, but was signed with the key of a different emulator or seed"
         match = _ISSUER_PATH.fullmatch(path)
         if match is None:
             return "the token comes from another issuer"

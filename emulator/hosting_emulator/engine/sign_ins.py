@@ -89,7 +89,7 @@ class SignIns:
         if grant.expires_ms <= change.now_ms:
             raise GrantRefused("the code expired: it is valid for 60 s of world time")
         if grant.client_id != client_id:
-            raise GrantRefused("the code was issued to another client_id")
+            raise GrantRefused("the code was issued to a different client_id")
         if grant.redirect_uri != redirect_uri:
             raise GrantRefused(
                 "redirect_uri differs from the redirect URI for which the code was issued"
@@ -138,7 +138,7 @@ class SignIns:
             _revoke(change, key, grant)
             raise GrantRefused("the refresh token has already been used or revoked; sign in again")
         if grant.client_id != client_id:
-            raise GrantRefused("the refresh token was issued to another client_id")
+            raise GrantRefused("the refresh token was issued to a different client_id")
         return RedeemedGrant(key, grant)
 
     # --- the browser's session --------------------------------------------------------------------

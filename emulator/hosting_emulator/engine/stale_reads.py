@@ -103,7 +103,7 @@ def _stale_reply(engine: Engine, ctx: ExchangeContext, kind: StaleRead) -> Reply
             ctx.stale_at_ms = at_ms
             raise
         raise _NotStale(
-            f"in the state of {format_timestamp(at_ms)} the response would be {refused.code}, which "
+            f"in the state as of {format_timestamp(at_ms)} the response would be {refused.code}, which "
             "needs `breaking: true`"
         ) from None
     ctx.stale_at_ms = at_ms
@@ -160,6 +160,6 @@ def _note(ctx: ExchangeContext, fault: Fault) -> None:
     ctx.acted += (fault,)
     ctx.stale_age_ms = _kind_of(fault).age_ms
     ctx.why += (
-        f"{fault.id} ({fault.kind}) acted, hit {fault.hits}: the response shows the state of "
+        f"{fault.id} ({fault.kind}) acted, hit {fault.hits}: the response shows the state as of "
         f"{format_timestamp(ctx.stale_at_ms)}",
     )

@@ -36,7 +36,9 @@ def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None
     If the contract forbids the alteration, the message quotes the contract.
     """
     if rule.call in DOORS:
-        message = f"alter changes only responses of the API, and {rule.call} is another endpoint; use respond"
+        message = (
+            f"alter changes only responses of the API, and {rule.call} is not a call; use respond"
+        )
         raise DocumentRefused(message, "call")
     code = "unauthenticated" if rule.credentials in ("none", "invalid") else None
     specs = possible_calls(rule, calls_at(assumptions.operation_path))

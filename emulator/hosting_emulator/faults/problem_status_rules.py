@@ -30,6 +30,6 @@ def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> 
     message = (
         f"abort status: {spec.call_id} never returns {abort.status}. The contract lists the "
         f"error statuses {listed}. Use a listed status, or leave out `status` to send {sent_status}. To "
-        "send another status against the contract, use the kind respond"
+        "send a status that the contract forbids, use the respond kind"
     )
     raise DocumentRefused(message, "abort.status")

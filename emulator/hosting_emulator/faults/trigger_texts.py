@@ -74,7 +74,7 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
         return None
     phases = " or ".join(outcome_phases(operation))
     if condition is None:
-        return f"the end of the phase {phases} of operation {operation.id}"
+        return f"the end of the {phases} phase of operation {operation.id}"
     return f"{condition_text(condition)}, while operation {operation.id} is in {phases}"
 
 

@@ -53,7 +53,7 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
         return None
     verb = "ended as" if is_finished(waiting) else "is still"
     phase = waiting.outcome.phase
-    return f"operation {waiting.id} {verb} {waiting.state}, before the end of the phase {phase}"
+    return f"operation {waiting.id} {verb} {waiting.state}, before the end of the {phase} phase"
 
 
 def waiting_operation(world: World, outcome: Fault) -> Operation | None:

@@ -63,7 +63,7 @@ class ProjectState(ControlMessage, frozen=True, kw_only=True):
         str | None,
         doc("The id of the operation that holds the mutation claim; null if the claim is free."),
     ]
-    claim_held: Annotated[bool, doc("Whether the intervention hold_claim holds the claim.")]
+    claim_held: Annotated[bool, doc("Whether the hold_claim intervention holds the claim.")]
     dns: Annotated[JsonObject, doc("The DNS authorization as the public API shows it.")]
     databases: Annotated[dict[str, DatabaseState], doc("The databases, by environment.")]
     counts: Annotated[dict[str, int], doc("The number of `deployments` in the project.")]

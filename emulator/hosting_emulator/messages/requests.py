@@ -152,7 +152,8 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
         bool, doc("Whether the response is a replay of the first response to this Idempotency-Key.")
     ]
     lost: Annotated[
-        str | None, doc("The kind of fault that lost the response; null if it was not lost.")
+        str | None,
+        doc("The kind of fault that caused the response to be lost; null if it was not lost."),
     ]
     why: Annotated[tuple[str, ...], doc("The reasons for the response, in sentences.")]
     varied: Annotated[list[str], doc("The variation points at which the response varies.")]

@@ -17,8 +17,8 @@ class ScenarioName(ControlMessage, frozen=True, kw_only=True):
         Literal["world", "story"],
         doc(
             "`world` if the failure is part of the scenario's world, for example as a fault or in "
-            "the timeline. `story` if the failure occurs only in the scenario's story, so that "
-            "`start --scenario` does not show it."
+            "the timeline. `story` if the failure occurs only while the scenario's story runs, so "
+            "`start --scenario` does not reproduce it."
         ),
     ]
     description: Annotated[str, doc("The purpose of the scenario.")]
@@ -63,7 +63,8 @@ class StepResponse(ControlMessage, frozen=True, kw_only=True):
     code: Annotated[str | None, doc("The code of the problem; null if there was none.")]
     detail: Annotated[str | None, doc("The detail of the problem; null if there was none.")]
     lost: Annotated[
-        str | None, doc("The kind of fault that lost the response; null if it was not lost.")
+        str | None,
+        doc("The kind of fault that caused the response to be lost; null if it was not lost."),
     ]
 
 

@@ -24,8 +24,8 @@ class VariationState(ControlMessage, frozen=True, kw_only=True):
 class WorldMember(ControlMessage, frozen=True, kw_only=True):
     """An organization, user or project of a world."""
 
-    alias: Annotated[str, doc("The name in scenarios and in the control API.")]
-    id: Annotated[str, doc("The id in the public API.")]
+    alias: Annotated[str, doc("The name that scenarios and the control API use.")]
+    id: Annotated[str, doc("The id that the public API uses.")]
 
 
 class WorldOrganization(WorldMember, frozen=True, kw_only=True):

@@ -120,7 +120,7 @@ def _key_mistakes(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tuple
     if not is_value and not re.fullmatch(STORED_KEY, key.value):
         # The message does not show the value, which may be a secret.
         form = f"{prefix} and {SECRET_LENGTH} characters from A-Z a-z 0-9 _ -"
-        yield "value", f"the value of a key must be {form}, or sha256: and the digest of a value"
+        yield "value", f"the value of a key must be {form}, or sha256: followed by a digest"
     memberships = {user.alias: user.organizations for user in whole.users}
     if key.user not in memberships:
         yield "user", unknown("user", key.user, memberships)

@@ -218,6 +218,6 @@ def _intended_parameter(exchange: ExchangeView, spec: CallSpec, name: str) -> st
         if re.fullmatch(parameter.pattern, exchange.query[name]):
             return (
                 f". If the service has another name for {usual_name!r}, "
-                f"set the assumption {parameter.name_assumption}"
+                f"set the {parameter.name_assumption} assumption"
             )
     return ""

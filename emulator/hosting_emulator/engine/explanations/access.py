@@ -113,10 +113,10 @@ def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expl
         return
     yield ExplainedStep("scope", f"{label} is within the user's access: it belongs to {owner}.")
     needed_role = least_role(spec, world.assumptions)
-    sentence = f"The call needs the role {needed_role}, and the user's role is {role}."
+    sentence = f"The call needs the {needed_role} role, and the user's role is {role}."
     if principal.permissions is not None and spec.permission:
         carries = "carries" if spec.permission in principal.permissions else "lacks"
-        sentence += f" The API key {carries} the permission {spec.permission}."
+        sentence += f" The API key {carries} the {spec.permission} permission."
     yield ExplainedStep("role", sentence)
 
 

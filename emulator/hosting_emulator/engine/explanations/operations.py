@@ -141,14 +141,14 @@ def _decision(operation: Operation) -> str:
             )
         return f"{ending.name} decided how the operation ended."
     if ending.by == "intervention":
-        return f"The intervention {ending.name} ended the operation."
+        return f"The {ending.name} intervention ended the operation."
     if ending.by == "generation":
         return (
             "The operation expected a source generation that was no longer current at its start "
             "(assumption source_generation)."
         )
     if ending.name:
-        return f"The intervention {ending.name} completed the last step of its plan."
+        return f"The {ending.name} intervention completed the last step of its plan."
     if profile_of(operation)[0] != parse_profile(operation.profile)[0]:
         return "The operation completed its plan in the time that an outcome had set."
     return f"The operation completed its plan under its profile, {operation.profile}."
@@ -208,11 +208,11 @@ def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: 
     """Explain an unfinished operation by its own state, without faults and outcomes."""
     if operation.kind == HELD:
         sentence = (
-            "No call started the operation. The intervention hold_claim created it, and it "
+            "No call started the operation. The hold_claim intervention created it, and it "
             f"holds the mutation claim of {project.alias} until you release the claim."
         )
         command = f"intervene release_claim project={project.alias}"
-        return _Reason([sentence], [command], "the intervention hold_claim")
+        return _Reason([sentence], [command], "the hold_claim intervention")
     if project.claim != operation.id:
         reason = _waiting(engine, operation, project, now_ms)
         if operation.stuck:
@@ -236,7 +236,7 @@ def _stuck(operation: Operation) -> _Reason:
     outcome = operation.outcome
     stuck_by = operation.stuck_by
     if outcome is None or stuck_by != outcome.id:
-        stuck_by = f"the intervention {stuck_by}"
+        stuck_by = f"the {stuck_by} intervention"
     stopped = (
         f"It is stuck while {operation.state}: {stuck_by} stopped it, so no clock and no poll "
         "moves it."
@@ -396,8 +396,8 @@ def _untimed(engine: Engine, operation: Operation) -> _Reason:
         held_by = None
     else:
         sentences = [
-            f"It is {describe_state(operation)}, and its profile is {mode}. Only the intervention "
-            "step_operation moves it, not the clock."
+            f"It is {describe_state(operation)}, and its profile is {mode}. Only the "
+            "step_operation intervention moves it, not the clock."
         ]
         commands = [f"intervene step_operation operation={operation.id}"]
         held_by = f"its profile, {mode}"

@@ -118,7 +118,7 @@ class Explanations:
         if entry.stale_at_ms is not None:
             at = format_timestamp(entry.stale_at_ms)
             sentence = (
-                f"The response shows the state of {at}. Access was checked in the current state."
+                f"The response shows the state as of {at}. Access was checked in the current state."
             )
             yield ExplainedStep("fault", sentence)
         yield from explain_faults(entry, counting_commits, "after_commit")

@@ -16,7 +16,7 @@ def wait_reason(world: World, operation: Operation) -> str | None:
         return None
     project = world.get(PROJECTS, operation.project_id)
     if operation.kind == HELD:
-        return "the intervention release_claim"
+        return "the release_claim intervention"
     if project is not None and project.claim not in (None, operation.id):
         return f"the project's mutation claim, which operation {project.claim} holds"
     if operation.stuck and is_reconciling(operation) and operation.reconciliation is not None:
@@ -28,14 +28,14 @@ def wait_reason(world: World, operation: Operation) -> str | None:
         return f"its next step, due at {due_at}"
     if profile_of(operation)[0] == "per_poll":
         return "polls of the operation"
-    return "the intervention step_operation"
+    return "the step_operation intervention"
 
 
 def _end_of_hold(world: World, operation: Operation) -> str:
     """Describe the event that releases a stuck operation."""
     outcome = operation.outcome
     if outcome is None or not is_held(operation):
-        return f"the intervention release_operation, because {operation.stuck_by} stopped it"
+        return f"the release_operation intervention, because {operation.stuck_by} stopped it"
     ends = []
     due_at = _due_at(world, operation)
     if due_at is not None:

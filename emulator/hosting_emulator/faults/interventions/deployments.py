@@ -43,7 +43,7 @@ def add_deployments(
     ago: Duration | None = None,
     at: str | None = None,
 ) -> str:
-    """A project gets `count` more deployments, created now or at the time in `ago` or `at`."""
+    """`count` deployments are added to a project, created now or at the time in `ago` or `at`."""
     try:
         created_ms = DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
     except ValueError as error:

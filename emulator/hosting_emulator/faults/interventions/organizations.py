@@ -41,7 +41,7 @@ def set_credits(
     organization: Organization,
     credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
 ) -> str:
-    """An organization's credits are set to another number."""
+    """An organization's number of credits is changed."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, credits=credits))
     return f"{organization.alias} has {credits} credits"
 
@@ -67,7 +67,7 @@ def add_member(
     """A user joins an organization, or gets another role in the organization."""
     membership = Membership(organization.id, user.id, role)
     change.put(MEMBERSHIPS, f"{organization.id}/{user.id}", membership)
-    return f"{user.alias} now has the role {role} in {organization.alias}"
+    return f"{user.alias} now has the {role} role in {organization.alias}"
 
 
 @intervention
@@ -105,7 +105,7 @@ def set_role(
         change.delete(GRANTS, key)
         return f"{user.alias} no longer has a role in {project.alias}"
     change.put(GRANTS, key, Grant(project.id, user.id, role))
-    return f"{user.alias} now has the role {role} in {project.alias}"
+    return f"{user.alias} now has the {role} role in {project.alias}"
 
 
 @intervention

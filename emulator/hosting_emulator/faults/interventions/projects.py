@@ -153,7 +153,7 @@ def set_database(
 ) -> str:
     """The state or other properties of a project's database are changed.
 
-    An absent database has no placement. With the `data_mode` shared, both environments share a
+    An absent database has no placement. With data_mode `shared`, both environments share a
     database.
     """
     details = {"pending_state": pending_state, "suspend_timeout_seconds": suspend_timeout_seconds}

@@ -13,10 +13,10 @@ from hosting_emulator.world.fault_records import Fault
 class Abort(FaultKind, frozen=True):
     """Return a problem with any code. By default, the code determines the status.
 
-    The call set_project_powered_by_flag returns only the error statuses that the contract lists. A
-    fault for this call alone cannot set another status.
+    set_project_powered_by_flag returns only the error statuses that the contract lists. A fault for
+    this call alone cannot set another status.
 
-    With the code rate_limited, retry_after_seconds defaults to 1. With other codes, setting
+    With code rate_limited, retry_after_seconds defaults to 1. With other codes, setting
     retry_after_seconds goes beyond the contract.
     """
 

@@ -42,7 +42,7 @@ function Steer({ of, stuck, reload }) {
     (response) => `Time moved by ${span(response.moved_ms)}; ${counted(response.events_run, "event")} came due.`, reload);
   const step = () => act(
     () => inWorld.post(`/operations/${of.operation}/step`), (response) => `It is now ${response.state}.`, reload);
-  const held = of.held_by === "the intervention hold_claim" && html`<${Intervene} word="release_claim" label="Release held claim" primary fixed=${{ project: of.project }} />`;
+  const held = of.held_by === "the hold_claim intervention" && html`<${Intervene} word="release_claim" label="Release held claim" primary fixed=${{ project: of.project }} />`;
   if (of.kind === HELD) return html`<div class="row">${held}</div>`;
   return html`<div>
     <h3>Move it</h3>
