@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from hosting_emulator_lab.contract_check import CheckOptions
-from hosting_emulator_lab.contract_check.run import NOWHERE
+from hosting_emulator_lab.contract_check.run import UNUSED_ID
 from tests.lab.contract_check.deviations import (
     caller_deviation,
     edit_success,
@@ -222,7 +222,7 @@ class LimitedInWords(LimitedOnce):
 
 @response_deviation("what is missing is made up", "condition.missing")
 def what_is_missing_is_made_up(exchange: Exchange) -> None:
-    if path_ends_with(exchange, _DNS) and NOWHERE in exchange.path and exchange.status == 404:
+    if path_ends_with(exchange, _DNS) and UNUSED_ID in exchange.path and exchange.status == 404:
         empty: dict[str, Any] = {
             "status": "not_authorized",
             "zone": None,
@@ -241,7 +241,7 @@ class LeadsElsewhere(Tampering):
 
     def before(self, exchange: Exchange) -> None:
         if self._part in exchange.path:
-            exchange.path = exchange.path.replace(NOWHERE, self._existing_id)
+            exchange.path = exchange.path.replace(UNUSED_ID, self._existing_id)
 
 
 caller_deviation(
@@ -262,7 +262,7 @@ class AnOperationThatIsNotThere(Tampering):
         self._existing_path = ""
 
     def before(self, exchange: Exchange) -> None:
-        if NOWHERE in exchange.path and "/operations/" in exchange.path:
+        if UNUSED_ID in exchange.path and "/operations/" in exchange.path:
             exchange.path = self._existing_path
 
     def after(self, exchange: Exchange) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hosting_emulator_lab.contract_check import ALLOWED, CheckOptions, Report, check
-from hosting_emulator_lab.contract_check.wire import Address, Answer
+from hosting_emulator_lab.contract_check.address import Address
+from hosting_emulator_lab.contract_check.response import ServerResponse
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
 from tests.support.in_process import InProcess, Machine, fresh_world
 
@@ -79,8 +80,10 @@ class _TamperedAddress(Address):
 
     def exchange(
         self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
-    ) -> Answer:
+    ) -> ServerResponse:
         request_headers = {"Host": self._host, **headers}
         exchange = Exchange(method, path, request_headers, body or b"")
         self._served.serve(exchange)
-        return Answer(title, exchange.status, tuple(exchange.headers.items()), exchange.body)
+        return ServerResponse(
+            title, exchange.status, tuple(exchange.headers.items()), exchange.body
+        )

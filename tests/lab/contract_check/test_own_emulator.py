@@ -8,7 +8,7 @@ import pytest
 
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.contract_check import ALLOWED, check
-from hosting_emulator_lab.contract_check.run import TOKENS
+from hosting_emulator_lab.contract_check.options import TOKENS
 from tests.lab.contract_check.alternatives import Alternative, alternatives
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld

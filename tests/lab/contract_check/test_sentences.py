@@ -13,9 +13,8 @@ from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator_lab.contract_check import Report
-from hosting_emulator_lab.contract_check import changes as changes
-from hosting_emulator_lab.contract_check.judge import CALL_CLAUSES, CLAUSES
-from hosting_emulator_lab.contract_check.run import CHECKS
+from hosting_emulator_lab.contract_check.checks import CHECKS
+from hosting_emulator_lab.contract_check.clauses import CALL_CLAUSES, CLAUSES
 from hosting_emulator_scenarios import FOLDER
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld
@@ -56,7 +55,7 @@ def test_every_clause_quotes_the_contract_exactly() -> None:
     assert inexact == [], (
         "write the contract's text into tests/support/contract.txt, or quote it exactly: in the"
         " declaration of the resource, or, for a call whose response it describes in other words"
-        " than `Response: Name.`, in contract_check/clauses.md"
+        " than `Response: Name.`, in contract_check/contract_sentences.py"
     )
 
 
@@ -83,7 +82,8 @@ def test_every_sentence_of_the_contract_is_a_clause_or_says_nothing_checkable() 
     unquoted = [line for line in lines if not any(re.fullmatch(pattern, line) for pattern in REST)]
 
     assert unquoted == [], (
-        "quote the sentence in contract_check/clauses.md, or add it to REST if nothing can break it"
+        "quote the sentence in contract_check/contract_sentences.py, or add it to REST if nothing can"
+        " break it"
     )
 
 
@@ -97,9 +97,8 @@ def test_no_clause_quotes_a_sentence_more_often_than_the_contract_states_it() ->
 
 def test_every_check_judges_existing_clauses() -> None:
     for check in CHECKS:
-        name = check.make.__name__
-        assert set(check.judges.split()) <= CLAUSES.keys(), name
-        assert check.judges or not check.needs or name == "as_outsider"
+        assert set(check.judges) <= CLAUSES.keys(), check.name
+        assert check.judges or not check.needs or check.name == "call_as_outsider"
 
 
 @pytest.fixture(scope="module")

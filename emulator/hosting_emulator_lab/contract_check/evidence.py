@@ -1,0 +1,203 @@
+"""The evidence of a check: which responses keep or break a sentence, and the verdict that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from hosting_emulator.contract.value_checks import brief
+from hosting_emulator_lab.contract_check.clauses import CLAUSES
+from hosting_emulator_lab.contract_check.response import ServerResponse
+
+#: The key of a sentence, or the keys of several sentences.
+Keys: TypeAlias = str | tuple[str, ...]
+#: A response, or a text that describes an observation of several responses.
+ObservedFact: TypeAlias = ServerResponse | str
+#: What a check can say about a sentence.
+SentenceVerdict = Literal["holds", "differs", "undecided", "skipped", "cannot be seen from outside"]
+
+#: The largest number of observations that a report shows for each sentence. A wrong server makes
+#: the same mistake in many responses.
+MAX_OBSERVATIONS = 3
+
+#: The words that the contract gives for fields whose other values it leaves open, by the field of a
+#: response. A sentence that names a word holds only if the word was seen.
+NAMED_WORDS = {
+    "items[].status": "queued",
+    "progress.phase": "queued",
+    "reconciliation.state": "required",
+    "error.code": "operation_failed",
+    "database.state": "init",
+    "data_mode": "shared",
+}
+
+#: Why a sentence was skipped, if only rare responses show it.
+_RARE_RESPONSES = {
+    "operation.blocking_operation_id": "no operation that was started waited on another",
+    "states.blocking": "no operation that was started waited on another",
+    "operation.deployment_id": "no operation that was started created a deployment",
+    "operation.result": "no operation that was started had a result",
+    "operation.error": "no operation that was started failed",
+    "error-object": "no operation that was started failed",
+    "operation.reconciliation": "no operation that was started was being reconciled",
+    "reconciliation-object": "no operation that was started was being reconciled",
+    "problem.detail": "no problem had this field",
+    "problem.instance": "no problem had this field",
+    "problem.retry_after_seconds": "no problem had this field: the server limited nothing",
+    "limit.retry-after": "no problem had this field: the server limited nothing",
+    "deployment.artifact_digest": "no deployment had this field",
+    "deployment.url": "no deployment had this field",
+    "limit.zone": "no DNS zone is authorized",
+    "compute.placement": "neither environment has a database",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContractDifference:
+    """An observation that breaks sentences of the contract.
+
+    `keys` are the keys of the sentences. `observed` is a response, or a text about several responses.
+    `fault` says what is wrong; it is empty if the response as a whole is wrong.
+    """
+
+    keys: tuple[str, ...]
+    observed: ObservedFact
+    fault: str
+
+    def __str__(self) -> str:
+        """The observation with its fault, as a report shows it."""
+        if self.fault:
+            return f"{self.observed}: {self.fault}"
+        return str(self.observed)
+
+
+@dataclass(slots=True)
+class _SentenceEvidence:
+    """What was observed about one sentence, in words. `refusals` pairs a call's sentence with each."""
+
+    holds: list[str] = field(default_factory=list)
+    differs: list[str] = field(default_factory=list)
+    skips: list[str] = field(default_factory=list)
+    undecided: list[str] = field(default_factory=list)
+    refusals: list[tuple[str, str]] = field(default_factory=list)
+
+
+class Evidence:
+    """Collects observations about sentences, and derives the verdict on each sentence.
+
+    A single difference outweighs all other observations. A response that decides nothing outweighs
+    responses that keep the sentence, and these outweigh the reasons why it was skipped.
+    """
+
+    def __init__(self) -> None:
+        self._sentences = {key: _SentenceEvidence() for key in CLAUSES}
+        #: The values of the fields in NAMED_WORDS that were seen, by sentence and field.
+        self._seen_words: dict[tuple[str, str], set[str]] = {}
+        #: All differences, in the order in which they were observed.
+        self.differences: list[ContractDifference] = []
+        #: The address sentences of the calls that succeeded for a correct request.
+        self.working_calls: set[str] = set()
+
+    def holds(self, keys: Keys, observed: ObservedFact) -> None:
+        """Note that a response keeps sentences."""
+        for key in _each(keys):
+            _add(self._sentences[key].holds, str(observed))
+
+    def differs(self, keys: Keys, observed: ObservedFact, fault: str = "") -> None:
+        """Note that a response breaks sentences, and what is wrong in it."""
+        difference = ContractDifference(_each(keys), observed, fault)
+        self.differences.append(difference)
+        for key in difference.keys:
+            _add(self._sentences[key].differs, str(difference))
+
+    def skips(self, keys: Keys, reason: ObservedFact) -> None:
+        """Note why sentences could not be tried."""
+        for key in _each(keys):
+            _add(self._sentences[key].skips, str(reason))
+
+    def cannot_decide(self, keys: Keys, reason: ObservedFact) -> None:
+        """Note why the response to a request about sentences does not decide whether they hold."""
+        for key in _each(keys):
+            _add(self._sentences[key].undecided, str(reason))
+
+    def judge(
+        self,
+        keys: Keys,
+        is_right: bool | None,
+        observed: ObservedFact,
+        fault: str,
+        *,
+        call: str = "",
+    ) -> bool | None:
+        """Note that sentences hold, or that they differ because of `fault`. Return `is_right`.
+
+        None means that there was nothing to compare, and nothing is noted.
+
+        With `call`, the key of a call's address, the response is a refusal. It shows that the
+        sentences hold only if the call also succeeds for a correct request, because a server that
+        does not have the call refuses every request.
+        """
+        if is_right is False:
+            self.differs(keys, observed, fault)
+        elif is_right and call:
+            for key in _each(keys):
+                self._sentences[key].refusals.append((call, str(observed)))
+        elif is_right:
+            self.holds(keys, observed)
+        return is_right
+
+    def see_word(self, key: str, field_name: str, word: str) -> None:
+        """Note the value of a field for which the contract names only one word."""
+        self._seen_words.setdefault((key, field_name), set()).add(word)
+
+    def verdict(self, key: str, unseen: str) -> tuple[SentenceVerdict, list[str]]:
+        """Return the verdict on a sentence, with the observations or the reason behind it.
+
+        `unseen` is the reason why the sentence cannot be observed from outside, if there is one.
+        """
+        evidence = self._sentences[key]
+        if evidence.differs:
+            return "differs", evidence.differs
+        if unseen:
+            return "cannot be seen from outside", [unseen]
+        undecided = [*evidence.undecided, *self._missing_words(key)]
+        if undecided:
+            return "undecided", undecided[:MAX_OBSERVATIONS]
+        proofs = [*evidence.holds, *self._proving_refusals(evidence)]
+        if proofs:
+            return "holds", proofs[:1]
+        return "skipped", [next(self._skip_reasons(key, evidence))]
+
+    def _proving_refusals(self, evidence: _SentenceEvidence) -> list[str]:
+        return [text for call, text in evidence.refusals if call in self.working_calls]
+
+    def _skip_reasons(self, key: str, evidence: _SentenceEvidence) -> Iterator[str]:
+        yield from evidence.skips
+        for call, refusal in evidence.refusals:
+            call_evidence = self._sentences[call]
+            text = f"{refusal}: refused, but no correct request succeeded"
+            reasons = call_evidence.skips + call_evidence.differs
+            if reasons:
+                text += f" ({reasons[0]})"
+            yield text
+        yield _RARE_RESPONSES.get(key, "no response showed it")
+
+    def _missing_words(self, key: str) -> Iterator[str]:
+        """Yield a reason for each word that the sentence names and that no response contained."""
+        for (sentence_key, field_name), words in self._seen_words.items():
+            named_word = NAMED_WORDS[field_name]
+            if sentence_key == key and named_word not in words:
+                values = ", ".join(brief(word) for word in sorted(words))
+                yield f"{field_name} was {values}; the contract's {named_word!r} was not seen"
+
+
+def _each(keys: Keys) -> tuple[str, ...]:
+    if isinstance(keys, str):
+        return (keys,)
+    return keys
+
+
+def _add(observations: list[str], text: str) -> None:
+    if len(observations) < MAX_OBSERVATIONS and text not in observations:
+        observations.append(text)

@@ -1,0 +1,115 @@
+"""What several checks expect of a response: that a request succeeds, or that it is refused."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator_lab.contract_check.clauses import CALL_CLAUSES
+from hosting_emulator_lab.contract_check.evidence import Evidence, Keys
+from hosting_emulator_lab.contract_check.refusal_codes import (
+    ACCESS_CODES,
+    ACCESS_OR_INPUT_CODES,
+    BUSY_CODES,
+    describes_a_state,
+)
+from hosting_emulator_lab.contract_check.response import ServerResponse
+from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
+
+#: The roles that the contract names. It does not show who may make the other calls.
+_STATED_ROLES = ("owner", "reader")
+_OTHER_REASON = "the refusal has another reason"
+
+
+class Expectations:
+    """Compares a response with what its request must lead to, and notes the result as evidence."""
+
+    def __init__(self, evidence: Evidence, behavior: ServerBehavior) -> None:
+        self._evidence = evidence
+        self._behavior = behavior
+
+    def success(self, keys: Keys, response: ServerResponse) -> bool:
+        """Return whether a correct request succeeded. If not, the sentences differ or are skipped.
+
+        They are skipped if the service is out of order, at a limit, or in a state in which it refuses
+        the call, and if the contract does not show who may make the call.
+        """
+        if response.ok:
+            return True
+        if response.status == 0 or describes_a_state(response.code):
+            self._evidence.skips(keys, response)
+        elif response.code == "forbidden" and not _has_stated_role(response):
+            self._evidence.skips(
+                keys,
+                f"{response}: the contract does not say which role or permission it needs",
+            )
+        else:
+            self._evidence.differs(keys, response, "it should have succeeded")
+        return False
+
+    def refusal(self, keys: Keys, response: ServerResponse, code: str | None = None) -> bool | None:
+        """Return whether a request was refused that must be refused, with `code` if there is one.
+
+        Return None if the response does not decide it.
+        """
+        if response.status == 0:
+            self._evidence.skips(keys, response)
+            return None
+        if response.code in BUSY_CODES:
+            self._evidence.cannot_decide(keys, f"{response}: {_OTHER_REASON}")
+            return None
+        # The contract shows the status of only two codes, so a code with a status of 500 or more
+        # can be a refusal too.
+        is_refused = response.refused or (response.status >= 500 and response.code in PROBLEMS)
+        if is_refused and code is None and _has_other_reason(response, ACCESS_OR_INPUT_CODES):
+            self._evidence.cannot_decide(keys, f"{response}: {_OTHER_REASON}")
+            return None
+        fault = "it should have been refused"
+        if is_refused and code is not None:
+            is_refused = response.code == code
+            fault = f"its code should be {code}"
+        elif not response.ok:
+            fault = "it should have been refused with a 4xx problem"
+        call_key = CALL_CLAUSES[response.call_id].call
+        return self._evidence.judge(keys, is_refused, response, fault, call=call_key)
+
+    def refusal_with_code(
+        self, keys: Keys, response: ServerResponse, code_keys: Keys, code: str
+    ) -> None:
+        """Judge that a request was refused, and then that the refusal has a code."""
+        expected_code = code if response.code == code else None
+        if self.refusal(keys, response, expected_code):
+            self.refusal(code_keys, response, code)
+
+    def invalid_input(self, keys: Keys, response: ServerResponse) -> None:
+        """Judge the refusal of a request whose content is not valid."""
+        if response.code in ACCESS_CODES:
+            self._evidence.skips(keys, f"{response}: this token may not use the call at all")
+        elif response.refused and _has_other_reason(response, frozenset(["invalid_request"])):
+            self._evidence.cannot_decide(keys, f"{response}: {_OTHER_REASON}")
+        else:
+            self.refusal(keys, response)
+
+    def not_found(self, response: ServerResponse) -> None:
+        """Judge the response about a resource that does not exist, or not for the caller."""
+        if response.code in ACCESS_CODES - {"forbidden"} | {"invalid_request"}:
+            self._evidence.skips(
+                "condition.missing", f"{response}: it says nothing of what is asked for"
+            )
+        else:
+            self.refusal("condition.missing", response, "resource_not_found")
+
+    def ignored_or_refused(self, assumption: str, response: ServerResponse) -> None:
+        """Record whether something that a call does not name is ignored or refused."""
+        if response.ok:
+            self._behavior.record(assumption, "ignored")
+        elif response.status == 400:
+            self._behavior.record(assumption, "refused")
+
+
+def _has_stated_role(response: ServerResponse) -> bool:
+    return ALL_CALLS[response.call_id].role in _STATED_ROLES
+
+
+def _has_other_reason(response: ServerResponse, reasons: frozenset[str]) -> bool:
+    """Tell whether a refusal has a code of the contract that is not among `reasons`."""
+    return response.code in PROBLEMS and response.code not in reasons
