@@ -17,7 +17,6 @@ from typing import Literal, Self, TypeAlias
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
-from hosting_emulator.faults.kinds import explored_kinds
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.lasting_effects import (
     LASTING_EFFECTS,
@@ -28,9 +27,20 @@ from hosting_emulator_lab.judge.lasting_effects import (
 Phase: TypeAlias = Literal["before_commit", "after_commit", "lasting"]
 #: The phases of a fault of the wire.
 PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
-#: The kinds of faults of the wire. The most revealing kinds come first, because a limit on the runs
-#: leaves out the last points.
-KINDS = explored_kinds()
+#: The kinds of faults of the wire that are worth trying. The most revealing kinds come first, because a
+#: limit on the number of runs leaves out the last kinds.
+KINDS = (
+    "timeout",
+    "abort",
+    "rate_limit",
+    "connection_reset",
+    "gateway_error",
+    "truncate",
+    "empty_response",
+    "malformed_response",
+    "latency",
+    "slow_response",
+)
 #: The words for what the service may do for good. `refused` stands for the problems that a call may
 #: return and for which a retry cannot help.
 OUTCOMES = (*LASTING_EFFECTS, "refused")

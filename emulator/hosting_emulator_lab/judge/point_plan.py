@@ -11,11 +11,8 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
-from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.sdk import JsonObject
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.fault_points import (
-    LATE_MS,
     FaultPoint,
     faults_for,
     points_of,
@@ -117,25 +114,6 @@ def plan_points(
         tuple(ordered_points[limit:]),
         left_out_by,
     )
-
-
-def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS) -> JsonObject:
-    """Return the fault of the wire that meets a request of a clean run, to be armed in a new world.
-
-    If the fault delays the response, its last byte arrives `late_ms` real milliseconds late.
-    """
-    number = request.number
-    if point.phase == "after_commit":
-        number = request.number_after_commit
-    kind, _, detail = point.fault.partition(":")
-    options = fault_kinds()[kind].explore_options(detail, request.response_bytes, late_ms)
-    return {
-        kind: options,
-        "call": point.call,
-        "phase": point.phase,
-        "skip_first": max(0, number - 1),
-        "times": 1,
-    }
 
 
 def _first_numbers_of_repeated_reads(requests: Iterable[NumberedRequest]) -> Mapping[str, int]:

@@ -26,13 +26,13 @@ from hosting_emulator_lab.judge.exchange_counts import (
     world_time_between,
 )
 from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint
-from hosting_emulator_lab.judge.point_plan import fault_at
 from hosting_emulator_lab.judge.run_observation import (
     JudgeFailed,
     Observation,
     TooManyRequests,
 )
 from hosting_emulator_lab.judge.run_results import CleanRun
+from hosting_emulator_lab.judge.wire_faults import fault_at
 from hosting_emulator_lab.judge.world_changes import WorldChanges
 from hosting_emulator_lab.judge.world_summary import StateRows, failed_operations
 

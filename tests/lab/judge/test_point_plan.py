@@ -16,9 +16,9 @@ from hosting_emulator_lab.judge.point_plan import (
     READ,
     REPEATED,
     SAME_LIMIT,
-    fault_at,
     plan_points,
 )
+from hosting_emulator_lab.judge.wire_faults import fault_at
 from tests.lab.judge.samples import exchange, requests
 from tests.support.fault_kinds import kinds_of_faults
 from tests.support.in_process import InProcess

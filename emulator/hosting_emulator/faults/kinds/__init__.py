@@ -47,20 +47,6 @@ _LIST_ORDER = (
     "admission_window",
     "admission_queue",
 )
-#: The order in which explore tries kinds. The most revealing kinds come first, because a limited
-#: run omits the last kinds. Kinds that are missing here follow in alphabetical order.
-_EXPLORE_ORDER = (
-    "timeout",
-    "abort",
-    "rate_limit",
-    "connection_reset",
-    "gateway_error",
-    "truncate",
-    "empty_response",
-    "malformed_response",
-    "latency",
-    "slow_response",
-)
 
 #: The stage of a kind that acts neither directly before nor directly after the commit. The stages
 #: are the TLS handshake, the upload of the request's body, the delivery of the request, a read of
@@ -135,8 +121,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     A kind with `delays` lets later faults act on the same request. A kind with `replaces_response`
     replaces the call's response with another response. A kind with `sends_nothing` sends no part of
     a response, so the call is not made if the fault acts before the commit. A kind with
-    `delivers_response` lets the client receive a whole response. The `explore` command tries each
-    kind whose `is_explored` is true.
+    `delivers_response` lets the client receive a whole response.
 
     A kind with `needs_running_clock` makes requests wait until a certain world time. Such a kind
     acts only while the world's clock runs.
@@ -155,7 +140,6 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     replaces_response: ClassVar[bool] = False
     sends_nothing: ClassVar[bool] = False
     delivers_response: ClassVar[bool] = True
-    is_explored: ClassVar[bool] = False
     needs_running_clock: ClassVar[bool] = False
 
     @property
@@ -213,16 +197,6 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         """Return a note for the user who arms a fault with this rule, or None if no note is needed."""
         return None
 
-    @classmethod
-    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        """Return the options that `explore` uses for a response with a body of `body_bytes` bytes.
-
-        If the kind delays responses, the last byte arrives `late_ms` real milliseconds late.
-        `detail` is the second part of the name that explore uses, such as `forbidden` in
-        `abort:forbidden`.
-        """
-        return {}
-
 
 @cache
 def fault_kinds() -> Mapping[str, type[FaultKind]]:
@@ -231,12 +205,6 @@ def fault_kinds() -> Mapping[str, type[FaultKind]]:
         import_module(f"{__name__}.{module.name}")
     kinds = {_name_of(kind): kind for kind in FaultKind.__subclasses__()}
     return {name: kinds[name] for name in _ordered(kinds, _LIST_ORDER)}
-
-
-def explored_kinds() -> tuple[str, ...]:
-    """Return the names of the kinds that `explore` tries, in the order in which it tries them."""
-    names = [name for name, kind in fault_kinds().items() if kind.is_explored]
-    return tuple(_ordered(names, _EXPLORE_ORDER))
 
 
 def kind_of(fault: Fault) -> FaultKind:

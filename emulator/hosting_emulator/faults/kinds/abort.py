@@ -1,6 +1,6 @@
 """Sends a problem of the contract instead of the call's response."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -22,7 +22,6 @@ class Abort(FaultKind, frozen=True):
 
     example: ClassVar = {"code": "service_unavailable"}
     replaces_response = True
-    is_explored = True
 
     code: str
     status: Annotated[int, Meta(ge=400, le=599)] | None = None
@@ -47,7 +46,3 @@ class Abort(FaultKind, frozen=True):
         return Refused(
             self.code, detail, status=self.status, retry_after_seconds=retry_after_seconds
         )
-
-    @classmethod
-    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        return {"code": detail or "service_unavailable"}

@@ -6,7 +6,6 @@ class ConnectionReset(FaultKind, frozen=True):
 
     sends_nothing = True
     delivers_response = False
-    is_explored = True
 
     async def send(self, wire: Wire) -> None:
         wire.reset()

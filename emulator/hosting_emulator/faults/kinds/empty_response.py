@@ -6,7 +6,6 @@ class EmptyResponse(FaultKind, frozen=True):
 
     sends_nothing = True
     delivers_response = False
-    is_explored = True
 
     async def send(self, wire: Wire) -> None:
         wire.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from http import HTTPStatus
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from hosting_emulator.faults.kinds import FaultKind, PageResponse
 
@@ -14,7 +14,6 @@ class GatewayError(FaultKind, frozen=True):
 
     example: ClassVar = {"status": 502}
     replaces_response = True
-    is_explored = True
 
     status: Literal[500, 502, 503, 504] = 502
     html: str | None = None
@@ -28,7 +27,3 @@ class GatewayError(FaultKind, frozen=True):
                 f"<center><h1>{title}</h1></center>\r\n</body>\r\n</html>\r\n"
             )
         return PageResponse(self.status, html.encode("utf-8", "replace"), "text/html")
-
-    @classmethod
-    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        return {"status": int(detail or 502)}

@@ -1,7 +1,7 @@
 """Delays a response."""
 
 import math
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -23,7 +23,6 @@ class Latency(FaultKind, frozen=True):
 
     example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}
     delays = True
-    is_explored = True
 
     delay_ms: Delay
     jitter_ms: Delay = 0
@@ -42,7 +41,3 @@ class Latency(FaultKind, frozen=True):
             shift = math.sqrt(-2 * math.log(1 - drawn)) * math.cos(math.tau * chance())
         delay_ms = round(self.delay_ms + shift * self.jitter_ms)
         return max(0, min(LONGEST_DELAY_MS, delay_ms))
-
-    @classmethod
-    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        return {"delay_ms": late_ms}

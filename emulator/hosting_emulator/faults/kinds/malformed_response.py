@@ -10,7 +10,6 @@ class MalformedResponse(FaultKind, frozen=True):
     """Send the correct headers, then a body of the same length that is not JSON, then close."""
 
     delivers_response = False
-    is_explored = True
 
     async def send(self, wire: Wire) -> None:
         length = len(wire.body)

@@ -1,6 +1,6 @@
 """Limits the number of requests in a time window."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -17,7 +17,6 @@ class RateLimit(FaultKind, frozen=True):
 
     example: ClassVar = {"limit": 3, "window": "60s"}
     replaces_response = True
-    is_explored = True
 
     limit: Annotated[int, Meta(ge=0, le=1_000_000)]
     window: Duration = "60s"
@@ -46,7 +45,3 @@ class RateLimit(FaultKind, frozen=True):
         if now_ms >= ends_ms or not fault.window_count:
             return now_ms, 0
         return fault.window_began_ms, fault.window_count
-
-    @classmethod
-    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        return {"limit": 0, "window": "1s"}

@@ -1,6 +1,6 @@
 """Sends the body of a response slowly."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -11,7 +11,6 @@ class SlowResponse(FaultKind, frozen=True):
     """Send the body slowly, at `bytes_per_second` bytes per real second."""
 
     example: ClassVar = {"bytes_per_second": 2000}
-    is_explored = True
 
     bytes_per_second: Annotated[int, Meta(ge=1, le=1_000_000)]
 
@@ -27,7 +26,3 @@ class SlowResponse(FaultKind, frozen=True):
             await wire.wait(len(part) / self.bytes_per_second)
             await wire.send(part)
         await wire.end()
-
-    @classmethod
-    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        return {"bytes_per_second": max(1, min(1_000_000, body_bytes * 1000 // late_ms))}

@@ -6,7 +6,6 @@ class Timeout(FaultKind, frozen=True):
 
     sends_nothing = True
     delivers_response = False
-    is_explored = True
 
     async def send(self, wire: Wire) -> None:
         await wire.wait()

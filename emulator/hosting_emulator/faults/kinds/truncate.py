@@ -1,6 +1,6 @@
 """Ends a response's body too early."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
@@ -12,7 +12,6 @@ class Truncate(FaultKind, frozen=True):
 
     example: ClassVar = {"bytes": 20}
     delivers_response = False
-    is_explored = True
 
     bytes: Annotated[int, Meta(ge=0, le=1_048_576)] = 0
 
@@ -25,7 +24,3 @@ class Truncate(FaultKind, frozen=True):
         if sent == self.bytes:
             return None
         return f"truncate bytes={self.bytes} would have sent the whole body, so {sent} were sent"
-
-    @classmethod
-    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        return {"bytes": body_bytes // 2}

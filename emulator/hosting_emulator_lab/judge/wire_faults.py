@@ -1,0 +1,53 @@
+"""The faults of the wire: how the fault at a point is armed.
+
+A fault of the wire breaks, delays or replaces one response. It passes, so that a retry succeeds.
+"""
+
+from __future__ import annotations
+
+from hosting_emulator.sdk import JsonObject
+from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint
+
+#: The highest rate that the kind `slow_response` accepts, in bytes per real second.
+_HIGHEST_RATE = 1_000_000
+
+
+def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS) -> JsonObject:
+    """Return the fault of the wire that meets a request of a clean run, to be armed in a new world.
+
+    If the fault delays the response, its last byte arrives `late_ms` real milliseconds late.
+    """
+    number = request.number
+    if point.phase == "after_commit":
+        number = request.number_after_commit
+    kind, _, detail = point.fault.partition(":")
+    return {
+        kind: _options(kind, detail, request.response_bytes, late_ms),
+        "call": point.call,
+        "phase": point.phase,
+        "skip_first": max(0, number - 1),
+        "times": 1,
+    }
+
+
+def _options(kind: str, detail: str, response_bytes: int, late_ms: int) -> JsonObject:
+    """Return the options of a kind of fault for a response whose body has `response_bytes` bytes.
+
+    `detail` is the second part of the fault's word, such as `forbidden` in `abort:forbidden`.
+    """
+    match kind:
+        case "abort":
+            return {"code": detail or "service_unavailable"}
+        case "gateway_error":
+            return {"status": int(detail or 502)}
+        case "rate_limit":
+            return {"limit": 0, "window": "1s"}
+        case "truncate":
+            return {"bytes": response_bytes // 2}
+        case "latency":
+            return {"delay_ms": late_ms}
+        case "slow_response":
+            rate = response_bytes * 1000 // late_ms
+            return {"bytes_per_second": max(1, min(_HIGHEST_RATE, rate))}
+    return {}
