@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Generator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import gettempdir, mkdtemp
 
 import pytest
 from filelock import FileLock
@@ -59,8 +60,12 @@ LONGEST_FIRST = (
 
 
 def pytest_configure() -> None:
-    """Choose the sample once, so that the workers of a run all collect the same tests."""
+    """Choose the sample once, so that the workers of a run all collect the same tests.
+
+    Also set an empty runtime folder, so that messages do not list the developer's own emulators.
+    """
     os.environ[SAMPLE_VARIABLE] = str(sample_number())
+    os.environ["XDG_RUNTIME_DIR"] = mkdtemp(prefix="hosting-emulator-runtime-")
 
 
 def pytest_report_header() -> str:
@@ -120,6 +125,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 def pytest_unconfigure() -> None:
     close_idle_connections()
+    shutil.rmtree(os.environ["XDG_RUNTIME_DIR"], ignore_errors=True)
     for compiled in _WAITED_FOR:
         compiled.unlink(missing_ok=True)
         compiled.with_suffix(".lock").unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hosting_emulator_cli.connection import connected, default_url
+from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import load
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ def _completion(*sources: Source, files: bool = False) -> Complete:
                     table = table()
                 yield from table
                 continue
-            url = params.get("url") or default_url()
             token = params.get("control_token")
-            with connected(url, token, timeout_s=_PATIENCE_S) as client:
+            with connected(params.get("url"), token, timeout_s=_PATIENCE_S) as client:
                 yield from source(client, client.world(params.get("world") or "default"))
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

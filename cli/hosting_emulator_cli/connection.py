@@ -11,35 +11,62 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator import DEFAULT_PORT
-from hosting_emulator_cli.main import failing
+from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.parameter_sources import source
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
+    from hosting_emulator.sdk.discovery import EmulatorAddress
 
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 
-def default_url() -> str:
-    """Return the URL at which an emulator on this machine is expected.
+@contextmanager
+def connected(
+    url: str | None, control_token: str | None, *, timeout_s: float = 30
+) -> Iterator[ControlClient]:
+    """Open a client for the emulator at `url`, or for the emulator of the working folder.
 
-    The SDK is imported only when a command needs the URL, so that `--help` stays fast.
+    An error in the client becomes a Failure.
     """
-    from hosting_emulator.sdk.addresses import default_url
+    from hosting_emulator.sdk import ControlError
 
-    return default_url()
+    with failing(ControlError, ValueError):
+        if url is not None:
+            with open_client(url, control_token, timeout_s=timeout_s) as client:
+                yield client
+            return
+        from hosting_emulator.sdk.discovery import find_emulator
+
+        address = find_emulator(control_token, timeout_s=timeout_s)
+        with _errors_explained(address, control_token):
+            token = control_token
+            if not address.is_trusted:
+                token = None
+            with open_client(address.url, token, timeout_s=timeout_s) as client:
+                yield client
 
 
 @contextmanager
-def connected(
-    url: str, control_token: str | None, *, timeout_s: float = 30
-) -> Iterator[ControlClient]:
-    """Open a client for the emulator at `url`. An error in the client becomes a Failure."""
-    from hosting_emulator.sdk import ControlError
+def _errors_explained(address: EmulatorAddress, control_token: str | None) -> Iterator[None]:
+    """Add advice to errors of an emulator whose address the user did not give. Raises Failure."""
+    from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable
 
-    client = open_client(url, control_token, timeout_s=timeout_s)
-    with client, failing(ControlError, ValueError):
-        yield client
+    try:
+        yield
+    except EmulatorUnreachable as error:
+        if not address.is_default:
+            raise
+        from hosting_emulator.sdk.discovery import running_text
+
+        raise Failure(f"{error}; {running_text()}") from error
+    except ControlRefused as error:
+        if error.status != 401 or address.is_trusted or control_token is None:
+            raise
+        raise Failure(
+            f"{error}. The control token is not sent to {address.url}, because a file in this folder "
+            f"names the address. To send the token, add --url {address.url}"
+        ) from error
 
 
 def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
@@ -60,13 +87,15 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
 
 
 def typed_here(line: str) -> str:
-    """Add `--world` or `--url` to a command line if this shell's variables change the default.
+    """Add `--world` or `--url` to a command line if it would not reach the default emulator and world.
 
-    The command line comes from the emulator, which does not know this shell's variables.
+    The command line comes from the emulator, which does not know this shell's variables and folder.
     """
     if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
         line += " --world default"
-    shell_url = os.environ.get("HOSTING_EMULATOR_URL") or default_url()
+    from hosting_emulator.sdk.discovery import expected_url
+
+    shell_url = os.environ.get("HOSTING_EMULATOR_URL") or expected_url()
     if " --url " not in line and shell_url != DEFAULT_URL:
         line += f" --url {DEFAULT_URL}"
     return line

@@ -25,9 +25,10 @@ import click
 from hosting_emulator import DEFAULT_PORT, EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE, __version__
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
-from hosting_emulator.sdk.errors import start_command
+from hosting_emulator.sdk.discovery import find_emulator, look_around
+from hosting_emulator.sdk.errors import EmulatorNotFound, start_command
 from hosting_emulator.sdk.text import count_text
-from hosting_emulator_cli.connection import open_client
+from hosting_emulator_cli.connection import DEFAULT_URL, open_client
 from hosting_emulator_cli.doctor_findings import FINDINGS
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.parameter_sources import origin_of
@@ -102,8 +103,7 @@ class EmulatorProbe:
 def examine(
     start: click.Command,
     *,
-    url: str,
-    is_url_chosen: bool,
+    url: str | None,
     control_token: str | None,
     port: int | None,
     tls_port: int | None,
@@ -111,14 +111,15 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    If `port` is None, the port in `url` is checked, or the default port if `url` names no port on
-    this machine. If `tls_port` is None, no TLS port is checked. If `data_dir` is None, the running
-    emulator's data directory is checked, or the directory that `start` would use. `is_url_chosen`
-    means that the command line or the environment sets `url`.
+    If `url` is None, the emulator of this folder is checked. If `port` is None, the port in `url`
+    is checked, or the default port if `url` names no port on this machine. If `tls_port` is None,
+    no TLS port is checked. If `data_dir` is None, the data directory of the emulator is checked, or
+    the directory that `start` would use.
     """
     settings, start_directory = check_settings(start)
-    probe = ask(url, control_token)
-    path = data_dir or _directory_of(probe) or start_directory
+    target = _find_target(url, control_token)
+    probe = target.probe
+    path = data_dir or _directory_of(probe) or target.data_dir or start_directory
     is_used = probe.data_dir is not None and Path(probe.data_dir).resolve() == path.resolve()
     served_port = None
     if is_used and probe.info is not None:
@@ -126,8 +127,8 @@ def examine(
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
         "settings": lambda: settings,
-        "emulator": lambda: [check_emulator(url, probe, is_url_chosen=is_url_chosen)],
-        "port": lambda: check_ports(url, port, tls_port, probe),
+        "emulator": lambda: [_check_target(target)],
+        "port": lambda: check_ports(target.url, port, tls_port, probe),
         "data": lambda: check_data(path, is_reached=is_used),
         "certificates": lambda: check_certificates(path / "tls", served_port),
         "localhost": lambda: [check_name("localhost", "localhost", _resolve_in_time)],
@@ -144,6 +145,38 @@ def examine(
             why = str(error) or type(error).__name__
             findings.append(CheckFinding(name, "note", f"The check could not run: {why}."))
     return findings
+
+
+@dataclass(frozen=True)
+class Target:
+    """The emulator that commands would use, and the result of asking it.
+
+    `not_found` is the error of the search in this folder, or None if there is an address.
+    `data_dir` is the data directory that the search found.
+    """
+
+    url: str
+    probe: EmulatorProbe
+    is_url_chosen: bool = False
+    not_found: EmulatorNotFound | None = None
+    data_dir: Path | None = None
+
+
+def _find_target(url: str | None, control_token: str | None) -> Target:
+    """Return the emulator that commands would use. Raises BadParameter if `url` is not an address."""
+    if url is not None:
+        return Target(url, ask(url, control_token), is_url_chosen=True)
+    data_dir = None
+    try:
+        data_dir = look_around().data_dir
+        address = find_emulator(control_token, timeout_s=_PATIENCE_S)
+    except EmulatorNotFound as error:
+        silence = EmulatorProbe(None, reason=error.reason, is_silent=True)
+        return Target(DEFAULT_URL, silence, not_found=error, data_dir=data_dir)
+    token = control_token
+    if not address.is_trusted:
+        token = None
+    return Target(address.url, ask(address.url, token), data_dir=data_dir)
 
 
 def _directory_of(probe: EmulatorProbe) -> Path | None:
@@ -255,6 +288,13 @@ def ask(url: str, control_token: str | None = None) -> EmulatorProbe:
             return EmulatorProbe(version, reason=str(error))
         except (ControlError, LookupError, TypeError) as error:
             return EmulatorProbe(None, reason=str(error))
+
+
+def _check_target(target: Target) -> CheckFinding:
+    if target.not_found is None:
+        return check_emulator(target.url, target.probe, is_url_chosen=target.is_url_chosen)
+    why = _capitalized(target.not_found.reason)
+    return finding("emulator", "lost", why=why, advice=_capitalized(target.not_found.advice))
 
 
 def check_emulator(url: str, probe: EmulatorProbe, *, is_url_chosen: bool) -> CheckFinding:

@@ -86,6 +86,10 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "No emulator is running at {url}.",
             "`{start}` starts an emulator.",
         ),
+        "lost": _note(
+            "{why}.",
+            "{advice}.",
+        ),
         "silent": _problem(
             "Nothing responds at {url}: {why}.",
             "Start the emulator with `{start}`, or set its address with --url or "

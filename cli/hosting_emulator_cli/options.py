@@ -10,7 +10,7 @@ import click
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator_cli import completion
-from hosting_emulator_cli.connection import DEFAULT_URL, connected, default_url
+from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import Failure, load
 from hosting_emulator_cli.parameter_sources import is_typed
 from hosting_emulator_cli.value_types import TYPES, WholeNumber
@@ -123,9 +123,7 @@ url_options = options(
     option(
         "--url",
         metavar="URL",
-        help="URL of the running emulator.",
-        default=default_url,
-        show_default=DEFAULT_URL,
+        help="URL of the running emulator. Default: the emulator of this folder.",
         env="HOSTING_EMULATOR_URL",
     ),
     option(
@@ -213,7 +211,7 @@ def with_client(command: F) -> F:
     """Add the options that select an emulator. The command receives a client as `client`."""
 
     @functools.wraps(command)
-    def call(*args: Any, url: str, control_token: str | None, **params: Any) -> Any:
+    def call(*args: Any, url: str | None, control_token: str | None, **params: Any) -> Any:
         with connected(url, control_token) as client:
             return command(*args, client=client, **params)
 

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from ssl import SSLContext
 from typing import Self
 from urllib.parse import urlsplit
@@ -53,6 +54,7 @@ from hosting_emulator.http.guard import Site
 from hosting_emulator.http.protocol import ServerFunctions
 from hosting_emulator.http.server import Server
 from hosting_emulator.logs import log_to_stderr, log_worlds
+from hosting_emulator.running_emulators import EmulatorRecord, registered
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.library import ScenarioLibrary, read_file
 from hosting_emulator.scenario.reading import Scenario
@@ -112,6 +114,7 @@ class Emulator:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._instance = token_hex(16)
         self._library = ScenarioLibrary(settings.library)
         self._watch: asyncio.Task[None] | None = None
         self._servers: list[tuple[asyncio.Server, SSLContext | None]] = []
@@ -315,6 +318,7 @@ class Emulator:
             durability = self._settings.durability
         return Facts(
             version=__version__,
+            instance=self._instance,
             data_dir=self._data_dir,
             durability=durability,
             started_at=format_timestamp(machine_ms()),
@@ -404,6 +408,19 @@ class Emulator:
             raise StartError(f"{folder} cannot be used: {error.strerror}") from None
         self._ca_file = str(authority.ca_file)
         return authority.server_context()
+
+    def publish(self) -> None:
+        """Let commands find this emulator: by its data directory, and in the registry of the user."""
+        record = EmulatorRecord(
+            url=self._site.local_url,
+            instance=self._instance,
+            pid=os.getpid(),
+            folder=str(Path.cwd()),
+            data_dir=self._data_dir,
+        )
+        if self._directory is not None:
+            self._directory.publish_address(record.to_json())
+        self._resources.enter_context(registered(record))
 
     def ready(self) -> Ready:
         """Return the report of a running emulator, including a new access token.
@@ -529,6 +546,7 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
         raise_file_limit()
         loop.set_exception_handler(FileLimitReports())
         async with Emulator(settings) as emulator:
+            emulator.publish()
             # Use a thread, because `ready` loads cryptography, and no request should wait for that.
             announce(await asyncio.to_thread(emulator.ready))
             await warm_up()

@@ -5,13 +5,12 @@ The inspection opens no file for writing, so it can inspect a directory that an 
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hosting_emulator.running_emulators import LOCK_FILE, is_locked
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.recovery import recover
@@ -36,7 +35,7 @@ class Inspection:
 
 def inspect(path: Path) -> Inspection:
     """Inspect an existing data directory. Raises OSError if the directory cannot be read."""
-    inspection = Inspection(_is_held(path))
+    inspection = Inspection(is_locked(path / LOCK_FILE))
     worlds = path / "worlds"
     inspection.exposed = _exposed_files(path, worlds)
     folders: list[Path] = []
@@ -82,21 +81,3 @@ def _mode(path: Path) -> int:
     with suppress(FileNotFoundError):
         return path.lstat().st_mode
     return 0
-
-
-def _is_held(path: Path) -> bool:
-    """Return whether a process holds the lock of a directory. Raises OSError if locks do not work."""
-    try:
-        descriptor = os.open(path / "lock", os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return False
-    try:
-        # Take a shared lock and release it immediately, so that a starting emulator is not refused.
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            raise
-        return True
-    finally:
-        os.close(descriptor)
-    return False

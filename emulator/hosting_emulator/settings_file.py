@@ -71,14 +71,6 @@ def read_settings_file(folder: Path = Path()) -> SettingsFile:
     return SettingsFile(name, {_key(key): value for key, value in settings.items()}, text)
 
 
-def port_of_file() -> int:
-    """Return the port in the settings file of this folder, or 0 if no file sets a valid port."""
-    try:
-        return int(read_settings_file().values.get("port", 0))
-    except (ValueError, TypeError):
-        return 0
-
-
 def _key(key: object) -> str:
     """Return a key as options spell it, with hyphens."""
     return str(key).replace("_", "-")

@@ -19,10 +19,14 @@ def control() -> Iterator[FakeControl]:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line without the address of an emulator and without the outer environment."""
-    for name in ("URL", "PORT", "READY_FILE", "WORLD", "CONTROL_TOKEN"):
+def run(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line without the address of an emulator and without the outer environment.
+
+    The working folder is empty, because the repository may contain the state of an emulator.
+    """
+    for name in ("URL", "PORT", "READY_FILE", "WORLD", "CONTROL_TOKEN", "DATA_DIR", "EPHEMERAL"):
         monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
+    monkeypatch.chdir(tmp_path_factory.mktemp("working-folder"))
 
     def run(*arguments: str, stdin: str | None = None) -> Result:
         return CliRunner().invoke(cli, arguments, input=stdin, prog_name="hosting-emulator")

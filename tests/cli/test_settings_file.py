@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk.addresses import read_address
+from hosting_emulator.sdk.discovery import find_emulator
 from hosting_emulator.settings import Settings
 from hosting_emulator.settings_model import RULES
 from hosting_emulator_cli.commands.start import start
-from hosting_emulator_cli.connection import default_url
 from hosting_emulator_scenarios import FOLDER
 from tests.cli.conftest import Run
 from tests.docs.markdown import blocks
@@ -106,10 +105,9 @@ def test_other_commands_and_the_sdk_find_the_emulator_at_the_files_port(
 ) -> None:
     Path("hosting-emulator.yaml").write_text("port: 4711")
 
-    assert default_url() == "http://127.0.0.1:4711"
-    assert read_address(None) == ("http://127.0.0.1:4711/_emulator", None)
+    assert find_emulator().url == "http://127.0.0.1:4711"
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4620")
-    assert default_url() == "http://127.0.0.1:4620"
+    assert find_emulator().url == "http://127.0.0.1:4620"
 
 
 def test_a_timestamp_in_the_settings_file_needs_no_quotes(

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, EmulatorUnreachable, HostingEmulator
-from hosting_emulator.sdk.addresses import DEFAULT_URL, default_url, read_address
+from hosting_emulator.sdk.addresses import read_address
+from hosting_emulator.sdk.discovery import find_emulator
 from tests.support.control_samples import world
 from tests.support.fake_control import FakeControl
 from tests.support.http_world import HttpWorld
@@ -164,7 +165,7 @@ def test_an_address_may_name_a_world_or_the_control_api(
 def test_the_address_is_read_from_variables(monkeypatch: pytest.MonkeyPatch):
     for name in ("URL", "WORLD"):
         monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
-    assert read_address(None) == (f"{DEFAULT_URL}/_emulator", None)
+    assert read_address(None) == (None, None)
 
     monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://h:1")
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "a")
@@ -207,17 +208,19 @@ def test_the_address_is_read_from_the_ready_file_before_the_port(
     if text is not None:
         (tmp_path / "ready.json").write_text(text, encoding="utf-8")
 
-    assert default_url() == url
+    assert find_emulator().url == url
 
 
 def test_an_invalid_port_in_a_variable_is_refused(
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HOSTING_EMULATOR_READY_FILE", raising=False)
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "46twenty")
 
     with pytest.raises(ValueError, match="46twenty"):
-        ControlClient(default_url())
+        ControlClient(find_emulator().url)
 
 
 def test_an_unknown_option_of_a_fresh_world_is_refused(url: str):

@@ -27,6 +27,7 @@ INFO: dict[str, Any] = {
     "version": "0.1.0",
     "build": "editable",
     "pid": 4242,
+    "instance": "5f1d0c3b7a9e4d2286b1f0c4e3a7d951",
     "base_url": URL,
     "dev_base_url": "http://localhost:4620",
     "control_url": CONTROL_URL,

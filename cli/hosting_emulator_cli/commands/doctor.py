@@ -12,7 +12,6 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import prints
-from hosting_emulator_cli.parameter_sources import is_default
 from hosting_emulator_cli.value_types import FilePath
 
 _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
@@ -78,6 +77,6 @@ def doctor(**options: Any) -> dict[str, Any]:
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine
 
-    findings = examine(start, is_url_chosen=not is_default("url"), **options)
+    findings = examine(start, **options)
     is_ok = all(finding.verdict != "problem" for finding in findings)
     return {"ok": is_ok, "findings": [asdict(finding) for finding in findings]}

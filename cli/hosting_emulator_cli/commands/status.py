@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.connection import connected, default_url
+from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import Failure, examples
 from hosting_emulator_cli.output import console, fields, is_terminal, plain_message, prints, say
-from hosting_emulator_cli.parameter_sources import is_default
 from hosting_emulator_cli.world_tables import world_table
 
 if TYPE_CHECKING:
@@ -116,23 +115,20 @@ def status(client: ControlClient) -> dict[str, Any]:
     default="30s",
 )
 @opt.url_options
-def wait(timeout_s: float, url: str, control_token: str | None) -> int:
+def wait(timeout_s: float, url: str | None, control_token: str | None) -> int:
     """Wait until the emulator responds.
 
     The exit code is 0 if the emulator responds, and 1 after the timeout. Like every command that
-    needs a running emulator, `wait` uses the address in --url. Without --url, `wait` reads the
-    address from the ready file, which `start` writes and HOSTING_EMULATOR_READY_FILE names. Without
-    a ready file, `wait` uses the port in HOSTING_EMULATOR_PORT or in the settings file, or port
-    4620.
+    needs a running emulator, `wait` uses the address in --url or HOSTING_EMULATOR_URL. Without an
+    address, `wait` looks for the emulator of this folder: for the address in the ready file, which
+    `start` writes and HOSTING_EMULATOR_READY_FILE names, then for the emulator that uses the nearest
+    data directory. If there is no data directory, `wait` uses the port in HOSTING_EMULATOR_PORT or
+    in the settings file, or port 4620.
     """
-    is_address_known = not is_default("url")
 
     # The container's health check runs this command every few seconds, so `wait` must stay fast.
     def attempt(seconds: float) -> None:
-        address = url
-        if not is_address_known:
-            address = default_url()  # the address may be in a ready file that is written later
-        with connected(address, control_token, timeout_s=seconds) as client:
+        with connected(url, control_token, timeout_s=seconds) as client:
             client.health()
 
     reason = wait_until(attempt, timeout_s=timeout_s)

@@ -28,6 +28,7 @@ def info(context: Context) -> Info:
         version=facts.version,
         build=BUILD_ID,
         pid=os.getpid(),
+        instance=facts.instance,
         base_url=base_url,
         dev_base_url=base_url,
         control_url=f"{base_url}/_emulator",

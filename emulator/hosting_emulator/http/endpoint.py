@@ -110,12 +110,14 @@ class Example:
 class Facts:
     """The properties of a server that stay the same while the server runs.
 
+    `instance` is the server's random id.
     `variation` is the variation of a new world whose request sets none. `storage_problem`
     returns the latest problem with deleted or replaced files in the data directory, or None if
     there was no problem.
     """
 
     version: str
+    instance: str
     data_dir: str | None
     durability: str
     started_at: str

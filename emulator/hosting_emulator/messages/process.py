@@ -19,6 +19,7 @@ class Info(ControlMessage, frozen=True, kw_only=True):
         ),
     ]
     pid: Annotated[int, doc("The id of the process.")]
+    instance: Annotated[str, doc("A random id, which is different after each start.")]
     base_url: Annotated[str, doc("The base URL of the default world, without `/v1`.")]
     dev_base_url: Annotated[
         str, doc("The base URL of the contract's development server; equal to `base_url`.")

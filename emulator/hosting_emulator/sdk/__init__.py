@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.emulator import HostingEmulator as HostingEmulator
     from hosting_emulator.sdk.errors import ControlError as ControlError
     from hosting_emulator.sdk.errors import ControlRefused as ControlRefused
+    from hosting_emulator.sdk.errors import EmulatorNotFound as EmulatorNotFound
     from hosting_emulator.sdk.errors import EmulatorUnreachable as EmulatorUnreachable
     from hosting_emulator.sdk.errors import UnexpectedResponse as UnexpectedResponse
     from hosting_emulator.sdk.errors import UnreadableMessage as UnreadableMessage
@@ -104,6 +105,7 @@ _MODULES = {
     "hosting_emulator.sdk.errors": (
         "ControlError",
         "ControlRefused",
+        "EmulatorNotFound",
         "EmulatorUnreachable",
         "UnexpectedResponse",
         "UnreadableMessage",

@@ -240,10 +240,11 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         Closing the handle does not change the world. `url` is the address of an emulator or of a
         world, or a client to share. Without `url`, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
         apply. If HOSTING_EMULATOR_URL is not set either, the SDK uses the emulator that
-        `hosting-emulator exec` started, or looks for an emulator on this machine, by default at
-        http://127.0.0.1:4620. Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN applies.
-        Raises ControlRefused (404) if the world does not exist, and ValueError for an invalid
-        address.
+        `hosting-emulator exec` started, or the emulator that uses the nearest data directory, in
+        the working folder or above. Without a data directory, the address is http://127.0.0.1:4620.
+        Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN applies.
+        Raises ControlRefused (404) if the world does not exist, ValueError for an invalid address,
+        and EmulatorNotFound if the emulator of the working folder is not running.
         """
         with _reach(url, control_token) as (control, named, own):
             if url is not None and named is not None and world not in (None, named):
@@ -628,6 +629,14 @@ def _reach(
         return
     control_url, world = read_address(url)
     token = control_token or os.environ.get("HOSTING_EMULATOR_CONTROL_TOKEN")
+    if control_url is None:
+        # Imported here because most programs give an address.
+        from hosting_emulator.sdk.discovery import find_emulator
+
+        address = find_emulator(token)
+        control_url = f"{address.url}/_emulator"
+        if not address.is_trusted:
+            token = None
     control = ControlClient(control_url, token=token)
     try:
         yield control, world, True

@@ -39,6 +39,19 @@ class EmulatorUnreachable(ControlError):
         self.reason = reason
 
 
+class EmulatorNotFound(ControlError):
+    """The working folder has a data directory whose emulator is not running or cannot be used.
+
+    `reason` says what is wrong, and `advice` what to do. `running` lists the running emulators of
+    this user, if that helps.
+    """
+
+    def __init__(self, reason: str, advice: str, running: str = "") -> None:
+        super().__init__("; ".join(filter(None, (reason, advice, running))))
+        self.reason = reason
+        self.advice = advice
+
+
 class UnexpectedResponse(ControlError):
     """The server at `address` responds, but does not serve an emulator's control API."""
 

@@ -5,6 +5,7 @@ A lock ensures that only one process uses the directory at a time.
 .hosting-emulator/
   .gitignore   (so that nobody commits the directory)
   lock
+  address.json (the address of the emulator, while it is running)
   worlds.json  (the names of the worlds)
   worlds/<world>/world.json, snapshot.json, journal.ndjson, progress
   tls/         (the local certificate authority)
@@ -22,7 +23,7 @@ import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -31,6 +32,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from hosting_emulator.engine.keeper import Keeper
+from hosting_emulator.running_emulators import ADDRESS_FILE, LOCK_FILE
 from hosting_emulator.storage import files
 from hosting_emulator.storage.format import (
     INDEX,
@@ -55,6 +57,9 @@ WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
 #: When a stop has taken this many real seconds, only necessary snapshots are still started. Worlds
 #: without a final snapshot keep their journals.
 FOLDING_AT_STOP_S = 0.25
+#: Real seconds for which a start tries to get the lock. A command that only looks whether the lock
+#: is held has it for a moment.
+_LOCK_PATIENCE_S = 0.1
 
 
 class DataDirectory:
@@ -80,21 +85,25 @@ class DataDirectory:
         self._listed: frozenset[str] = frozenset()  # the names in the `worlds.json` file
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._keepers: dict[str, DiskKeeper] = {}
-        self._lock_path = self.path / "lock"
+        self._lock_path = self.path / LOCK_FILE
         self._lock = FileLock(self._lock_path, mode=0o600)
+        #: The content of the file with the emulator's address, or None before it is published.
+        self._address: bytes | None = None
         #: The latest problem with files that were deleted or replaced while the emulator was running.
         self.problem: str | None = None
         try:
             if not self.path.exists():  # keep the mode that the user chose for an existing folder
                 files.make_private_folder(self.path)
             files.make_private_folder(self.path / "worlds")
-            for name in ("lock", ".gitignore", INDEX):
+            for name in (LOCK_FILE, ".gitignore", INDEX):
                 files.make_private(self.path / name)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
                 files.write_atomically(ignore, b"*\n")
-            self._lock.acquire(timeout=0)
+            self._lock.acquire(timeout=_LOCK_PATIENCE_S, poll_interval=0.01)
             self._lock_status = self._lock_path.stat()
+            # A killed emulator leaves its address.
+            (self.path / ADDRESS_FILE).unlink(missing_ok=True)
             self._listed = self._read_list()
             self._finish_deletions()
             _log.info("opened %s; durability: %s", self.path, durability)
@@ -116,6 +125,17 @@ class DataDirectory:
                 # Another program renamed the folder, so `start` must report the world as missing.
                 continue
             empty_trash(trash, self._complain)
+
+    def publish_address(self, content: bytes) -> None:
+        """Write the emulator's address into the directory, in which commands look for it.
+
+        If the file cannot be written, this is only reported, because commands can do without it.
+        """
+        self._address = content
+        try:
+            files.write_atomically(self.path / ADDRESS_FILE, content, sync=False)
+        except OSError as error:
+            self._complain(f"{self.path / ADDRESS_FILE} cannot be written: {error.strerror}")
 
     def worlds(self) -> list[str]:
         """Return the sorted names of all worlds that have a folder or an entry in `worlds.json`."""
@@ -309,8 +329,16 @@ class DataDirectory:
                     )
         finally:
             self._executor.shutdown()
+            self._withdraw_address()
             self._lock.release()
             _log.info("closed %s", self.path)
+
+    def _withdraw_address(self) -> None:
+        """Remove the emulator's address, unless another process has replaced it."""
+        path = self.path / ADDRESS_FILE
+        with suppress(OSError):
+            if self._address is not None and path.read_bytes() == self._address:
+                path.unlink()
 
     # --- files that disappear while they are used -------------------------------------------------
 
@@ -357,6 +385,8 @@ class DataDirectory:
             repaired.append("the lock")
         if not (self.path / ".gitignore").exists():
             files.write_atomically(self.path / ".gitignore", b"*\n")
+        if self._address is not None and not (self.path / ADDRESS_FILE).exists():
+            files.write_atomically(self.path / ADDRESS_FILE, self._address, sync=False)
         if not (self.path / INDEX).exists() and self._listed:
             names, self._listed = self._listed, frozenset[str]()
             self._write_list(names)
@@ -369,7 +399,7 @@ class DataDirectory:
         files.make_private_folder(self.path / "worlds")
         lock = FileLock(self._lock_path, mode=0o600)
         try:
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=_LOCK_PATIENCE_S, poll_interval=0.01)
         except Timeout:
             reason = (
                 f"another emulator now uses {self.path}; restart this emulator with another "

@@ -1,0 +1,222 @@
+"""Records of running emulators, by which other programs of the same user find them.
+
+An emulator with a data directory writes its record into this directory. Every emulator that `start`
+runs also writes its record into the registry, a private folder with a file for each running
+emulator.
+
+This module only writes and reads records. A record in a data directory is a hint, because the
+directory may have been copied or may have come from somebody else. `sdk.discovery` decides whether
+to use it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+#: The file in a data directory that contains the record of the emulator that uses the directory.
+ADDRESS_FILE = "address.json"
+#: The file in a data directory that an emulator keeps locked while it uses the directory.
+LOCK_FILE = "lock"
+#: The maximum number of bytes in a record. A record contains two paths.
+_MOST_BYTES = 32 * 1024
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+
+
+class AddressRefused(Exception):
+    """A file does not contain a usable record. The message is a clause that says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmulatorRecord:
+    """The record of a running emulator.
+
+    `url` is its address on this machine. `instance` is a random id, which the emulator also reports
+    itself. `data_dir` is the absolute path of the data directory, or None if nothing is stored.
+    `folder` is the folder in which the emulator was started.
+    """
+
+    url: str
+    instance: str
+    pid: int
+    folder: str
+    data_dir: str | None
+
+    def to_json(self) -> bytes:
+        """Return the content of a file with this record."""
+        return json.dumps(asdict(self), indent=1).encode() + b"\n"
+
+
+def read_record(path: Path) -> EmulatorRecord | None:
+    """Read a record, or return None if the file does not exist.
+
+    Raises AddressRefused for a file of another user, for anything but a regular file, and for other
+    content.
+    """
+    try:
+        content = _read_own_file(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise AddressRefused(f"{path} cannot be read ({(error.strerror or '').lower()})") from None
+    return _record_in(content, path)
+
+
+def _read_own_file(path: Path) -> bytes:
+    """Return the content of a regular file that belongs to this user. Raises OSError or AddressRefused."""
+    # Without O_NONBLOCK, opening a pipe would block.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise AddressRefused(f"{path} is not a file")
+        if status.st_uid != os.geteuid():
+            raise AddressRefused(f"{path} belongs to another user")
+        return os.read(descriptor, _MOST_BYTES)
+    finally:
+        os.close(descriptor)
+
+
+def _record_in(content: bytes, path: Path) -> EmulatorRecord:
+    try:
+        document = json.loads(content)
+        record = _checked_record(document)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise AddressRefused(f"{path} does not contain an emulator's address") from None
+    return record
+
+
+def _checked_record(document: Mapping[str, Any]) -> EmulatorRecord:
+    """Return the record in a JSON document. Raises TypeError or KeyError for another document."""
+    record = EmulatorRecord(
+        url=document["url"],
+        instance=document["instance"],
+        pid=document["pid"],
+        folder=document["folder"],
+        data_dir=document["data_dir"],
+    )
+    texts = (record.url, record.instance, record.folder, record.data_dir or "")
+    if not all(isinstance(text, str) for text in texts) or not isinstance(record.pid, int):
+        raise TypeError
+    return record
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a process keeps a file locked. Raises OSError if the file cannot be opened.
+
+    If the file does not exist, returns False.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return False
+    try:
+        return is_descriptor_locked(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_descriptor_locked(descriptor: int) -> bool:
+    """Return whether another process keeps the file of a descriptor locked. Raises OSError."""
+    try:
+        # Take a shared lock and release it immediately, so that a starting emulator is not refused.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        return True
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return False
+
+
+# --- The registry --------------------------------------------------------------------------------
+
+
+def registry_folder() -> Path | None:
+    """Return the private folder of this user's registry, and create it if it does not exist.
+
+    The folder is in XDG_RUNTIME_DIR or, without this variable, in the folder for temporary files.
+    Return None if there is no folder that only this user can use.
+    """
+    candidates = []
+    runtime_folder = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    if runtime_folder.is_absolute():
+        candidates.append(runtime_folder / "hosting-emulator")
+    candidates.append(Path(tempfile.gettempdir(), f"hosting-emulator-{os.geteuid()}"))
+    for folder in candidates:
+        with suppress(OSError):
+            folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+            if _is_private(folder):
+                return folder
+    return None
+
+
+def _is_private(folder: Path) -> bool:
+    """Return whether only this user can use a folder. Another user may have created the folder."""
+    status = folder.lstat()
+    is_own = status.st_uid == os.geteuid()
+    return stat.S_ISDIR(status.st_mode) and is_own and not status.st_mode & 0o077
+
+
+@contextmanager
+def registered(record: EmulatorRecord) -> Iterator[None]:
+    """Keep a record in the registry during a block, and locked until the process ends.
+
+    The lock shows other programs that the process is running. Without a registry folder, and if the
+    record cannot be written, nothing is registered.
+    """
+    path = None
+    with suppress(OSError):
+        path = _register(record)
+    try:
+        yield
+    finally:
+        if path is not None:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _register(record: EmulatorRecord) -> Path | None:
+    folder = registry_folder()
+    if folder is None:
+        return None
+    path = folder / f"{record.instance}.json"
+    # The file gets its final name after it is locked, because an unlocked record counts as stale.
+    temporary = path.with_suffix(".tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    # The descriptor stays open until the process ends, and so does the lock.
+    descriptor = os.open(temporary, flags, _PRIVATE_FILE)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.write(descriptor, record.to_json())
+    temporary.rename(path)
+    return path
+
+
+def registered_emulators() -> list[EmulatorRecord]:
+    """Return the records of this user's running emulators, sorted by address.
+
+    Records that killed processes left in the registry are removed.
+    """
+    folder = registry_folder()
+    if folder is None:
+        return []
+    records = []
+    for path in folder.glob("*.json"):
+        with suppress(OSError, AddressRefused):
+            if not is_locked(path):
+                path.unlink()
+                continue
+            record = read_record(path)
+            if record is not None:
+                records.append(record)
+    return sorted(records, key=lambda record: record.url)

@@ -1,0 +1,352 @@
+"""Finds the emulator of the working folder.
+
+Commands and the SDK use this module if nobody gives them an address. They look in this order:
+
+1. the ready file that HOSTING_EMULATOR_READY_FILE names, while it exists;
+2. the data directory: the data directory that a variable or the nearest settings file names, or the
+   nearest `.hosting-emulator`, in the working folder or above;
+3. only if there is no data directory: the default address.
+
+The address in a data directory is a hint, because the folder may be old, a copy, or part of a
+checkout. It is used only if it is on this machine, if a process keeps the folder locked, and if the
+emulator at the address reports the folder and the instance in the record. The control token is sent
+to such an address only if the registry of the user confirms it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from hosting_emulator import DEFAULT_PORT
+from hosting_emulator.running_emulators import (
+    ADDRESS_FILE,
+    LOCK_FILE,
+    AddressRefused,
+    EmulatorRecord,
+    is_locked,
+    read_record,
+    registered_emulators,
+)
+from hosting_emulator.sdk.errors import EmulatorNotFound, EmulatorUnreachable, UnexpectedResponse
+from hosting_emulator.settings_file import read_settings_file
+
+#: The data directory of `start` without `--data-dir`.
+_DATA_DIR = ".hosting-emulator"
+#: The longest time that an emulator may take to report its instance, in real seconds.
+_PATIENCE_S = 10.0
+_ADVICE = "pass its address with --url or HOSTING_EMULATOR_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatorAddress:
+    """The address of an emulator.
+
+    `is_trusted` means that the control token may be sent to the address. `is_default` means that
+    nothing but the default names the address, so an emulator need not be running there.
+    """
+
+    url: str
+    is_trusted: bool = True
+    is_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the working folder, its parents and the environment say about the emulator.
+
+    `data_dir` is the data directory of the emulator, or None if there is none. `home` is the
+    folder in which `start` uses this data directory. `port` is the port for the default address.
+    `is_port_from_file` means that a settings file names the port.
+    """
+
+    data_dir: Path | None
+    home: Path
+    port: str
+    is_port_from_file: bool
+
+    @property
+    def default_url(self) -> str:
+        """The address at which an emulator is expected if there is no data directory."""
+        return f"http://127.0.0.1:{self.port}"
+
+
+def find_emulator(token: str | None = None, *, timeout_s: float = _PATIENCE_S) -> EmulatorAddress:
+    """Return the address of the working folder's emulator.
+
+    `token` is the control token. `timeout_s` limits the wait for a response, in real seconds.
+    Raises EmulatorNotFound if there is a data directory, but its emulator is not running or cannot be
+    reached.
+    """
+    ready_url = _url_in_ready_file()
+    if ready_url is not None:
+        return EmulatorAddress(ready_url)
+    surroundings = look_around()
+    if surroundings.data_dir is None:
+        return _default_address(surroundings)
+    return _emulator_of(surroundings, surroundings.data_dir, token, timeout_s)
+
+
+def expected_url() -> str | None:
+    """Return the address that `find_emulator` would return, without a request to the emulator.
+
+    Return None if `find_emulator` would raise EmulatorNotFound.
+    """
+    ready_url = _url_in_ready_file()
+    if ready_url is not None:
+        return ready_url
+    try:
+        surroundings = look_around()
+        if surroundings.data_dir is None:
+            return surroundings.default_url
+        return _record_of(surroundings, surroundings.data_dir).url
+    except EmulatorNotFound:
+        return None
+
+
+def running_text() -> str:
+    """Return a clause that lists the running emulators of this user."""
+    places = []
+    for record in registered_emulators():
+        place = f"in memory, started in {record.folder}"
+        if record.data_dir is not None:
+            place = record.data_dir
+        places.append(f"{record.url} ({place})")
+    if not places:
+        return "no emulator of this user is running"
+    return f"running now: {', '.join(places)}"
+
+
+def _url_in_ready_file() -> str | None:
+    # The ready file may be missing, or another program may have written it.
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        content = Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes()
+        return str(json.loads(content)["local_url"])
+    return None
+
+
+def _default_address(surroundings: Surroundings) -> EmulatorAddress:
+    url = surroundings.default_url
+    is_trusted = True
+    if surroundings.is_port_from_file:
+        # The file may have come with a checkout.
+        is_trusted = any(record.url == url for record in registered_emulators())
+    return EmulatorAddress(url, is_trusted, is_default=True)
+
+
+# --- The surroundings ----------------------------------------------------------------------------
+
+
+def look_around() -> Surroundings:
+    """Return what the working folder, its parents and the environment say about the emulator.
+
+    Raises EmulatorNotFound for a settings file that cannot be read.
+    """
+    working_folder = _working_folder()
+    home, settings = _home_of(working_folder)
+    port = os.environ.get("HOSTING_EMULATOR_PORT", "")
+    is_port_from_file = False
+    if not port:
+        port = _port_in(settings)
+        is_port_from_file = bool(port)
+    data_dir = home / str(settings.get("data-dir") or _DATA_DIR)
+    variable = os.environ.get("HOSTING_EMULATOR_DATA_DIR")
+    if variable:
+        home = working_folder
+        data_dir = working_folder / variable
+    if port in ("", "0"):
+        port = str(DEFAULT_PORT)
+    used_folder = None
+    is_ephemeral = settings.get("ephemeral") is True or _is_flag_set("HOSTING_EMULATOR_EPHEMERAL")
+    if not is_ephemeral and _is_folder(data_dir):
+        used_folder = data_dir
+    return Surroundings(
+        data_dir=used_folder,
+        home=home,
+        port=port,
+        is_port_from_file=is_port_from_file,
+    )
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # the folder was deleted
+        return Path("/")
+
+
+def _home_of(working_folder: Path) -> tuple[Path, Mapping[str, Any]]:
+    """Return the nearest folder with a settings file or a data directory, and its settings.
+
+    If there is none, return the working folder and no settings.
+    """
+    for folder in (working_folder, *working_folder.parents):
+        settings = _settings_in(folder)
+        data_dir = folder / _DATA_DIR
+        has_state = _is_folder(data_dir) and not _may_be_planted(data_dir)
+        if settings or has_state:
+            return folder, settings
+    return working_folder, {}
+
+
+def _settings_in(folder: Path) -> Mapping[str, Any]:
+    """Return the unchecked values of a folder's settings file. Raises EmulatorNotFound."""
+    try:
+        file = read_settings_file(folder)
+    except OSError:  # a parent folder that this user cannot search
+        return {}
+    except ValueError as error:
+        reason = f"the settings file in {folder} cannot be read: {error}"
+        raise EmulatorNotFound(reason, f"correct the file, or {_ADVICE}") from None
+    if not file.values or _may_be_planted(folder / file.name.partition(" ")[0]):
+        return {}
+    return file.values
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # in a parent folder that this user cannot search
+        return False
+
+
+def _may_be_planted(path: Path) -> bool:
+    """Return whether a file or folder belongs to another user and lies where anybody can create it."""
+    try:
+        owner = path.lstat().st_uid
+        is_parent_open = bool(path.parent.stat().st_mode & 0o002)
+    except OSError:
+        return True
+    return owner != os.geteuid() and is_parent_open
+
+
+def _port_in(settings: Mapping[str, Any]) -> str:
+    """Return the port in a settings file, or an empty string if the file sets no valid port."""
+    try:
+        return str(int(settings["port"]))
+    except (KeyError, ValueError, TypeError):
+        return ""
+
+
+def _is_flag_set(variable: str) -> bool:
+    """Return whether a variable sets a flag, by the words that options accept."""
+    return os.environ.get(variable, "").strip().lower() in ("1", "true", "t", "yes", "y", "on")
+
+
+# --- The emulator of a data directory --------------------------------------------------------------
+
+
+def _emulator_of(
+    surroundings: Surroundings, folder: Path, token: str | None, timeout_s: float
+) -> EmulatorAddress:
+    """Return the address of the emulator that uses a data directory. Raises EmulatorNotFound."""
+    record = _record_of(surroundings, folder)
+    is_trusted = record in registered_emulators()
+    info = _reported_info(record, token if is_trusted else None, timeout_s)
+    if isinstance(info, str):
+        raise _unusable(folder, info)
+    data_dir = info.get("data_dir")
+    if info.get("instance") != record.instance:
+        raise _unusable(folder, f"another emulator is running at {record.url}")
+    if not isinstance(data_dir, str) or not _is_same_folder(data_dir, folder):
+        reason = f"the emulator at {record.url} keeps its state in {data_dir}"
+        raise _unusable(folder, reason)
+    return EmulatorAddress(record.url, is_trusted)
+
+
+def _record_of(surroundings: Surroundings, folder: Path) -> EmulatorRecord:
+    """Return the record in a locked data directory. Raises EmulatorNotFound."""
+    try:
+        is_running = is_locked(folder / LOCK_FILE)
+        record = None
+        if is_running:
+            record = read_record(folder / ADDRESS_FILE)
+    except OSError as error:
+        raise _unusable(folder, f"it cannot be read ({(error.strerror or '').lower()})") from None
+    except AddressRefused as refused:
+        raise _unusable(folder, str(refused)) from None
+    if not is_running:
+        raise EmulatorNotFound(
+            f"the emulator of {folder} is not running",
+            f"start it with {_start_command(surroundings)}, or choose another emulator with --url",
+            running_text(),
+        )
+    if record is None:
+        raise _unusable(folder, "it has not published its address; it may still be starting")
+    if not _is_on_this_machine(record.url):
+        raise _unusable(folder, f"its address {record.url} is not a loopback address")
+    return record
+
+
+def _unusable(folder: Path, reason: str) -> EmulatorNotFound:
+    """Return the error about a data directory whose emulator may be running, but cannot be used."""
+    message = f"commands cannot use the emulator of {folder}: {reason}"
+    return EmulatorNotFound(message, _ADVICE, running_text())
+
+
+def _start_command(surroundings: Surroundings) -> str:
+    command = "`hosting-emulator start`"
+    if surroundings.home == _working_folder():
+        return command
+    return f"{command} in {surroundings.home}"
+
+
+def _is_on_this_machine(url: str) -> bool:
+    """Return whether a URL consists of `http`, a loopback address and a port."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        port = parts.port
+        is_local = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+    if ":" in host:
+        host = f"[{host}]"
+    return is_local and url == f"http://{host}:{port}"
+
+
+def _is_same_folder(path: str, folder: Path) -> bool:
+    """Return whether two paths are the same folder of this machine."""
+    try:
+        return Path(path).samefile(folder)
+    except (OSError, ValueError):
+        return False
+
+
+def _reported_info(
+    record: EmulatorRecord, token: str | None, timeout_s: float
+) -> Mapping[str, Any] | str:
+    """Return what the emulator at the address in a record reports about itself.
+
+    Return a clause with the reason if there is no such report.
+    """
+    # Imported here because importing http.client takes 30 ms.
+    from hosting_emulator.sdk.control_connection import ControlConnection
+
+    headers = {"Accept": "application/json"}
+    if token:
+        headers["X-Control-Token"] = token
+    connection = ControlConnection(record.url, timeout_s)
+    try:
+        response = connection.exchange("GET", "/_emulator/info", None, headers)
+        document = json.loads(response.body)
+    except EmulatorUnreachable as error:
+        return f"nothing responds at {record.url} ({error.reason})"
+    except (UnexpectedResponse, ValueError):
+        return f"the program at {record.url} is not an emulator"
+    finally:
+        connection.close()
+    if response.status == 401:
+        return (
+            f"the emulator at {record.url} requires {'another' if token else 'the'} control token"
+        )
+    if response.status != 200 or not isinstance(document, Mapping):
+        return f"the program at {record.url} is not an emulator"
+    return document

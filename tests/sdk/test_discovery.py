@@ -1,0 +1,419 @@
+"""Without an address, the SDK finds the emulator that uses the nearest data directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator.sdk.discovery import (
+    EmulatorAddress,
+    expected_url,
+    find_emulator,
+    running_text,
+)
+from hosting_emulator.sdk.errors import EmulatorNotFound
+from tests.support.control_samples import INFO, world
+from tests.support.data_directories import (
+    locked,
+    registered_emulator,
+    running_in,
+    write_address,
+)
+from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
+
+TOKEN_HEADER = "X-Control-Token"
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, in a shell that knows no emulator, with an empty registry."""
+    for name in list(os.environ):
+        if name.startswith("HOSTING_EMULATOR_"):
+            monkeypatch.delenv(name)
+    runtime_folder = tmp_path / "runtime"
+    runtime_folder.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_folder))
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def state(project: Path) -> Path:
+    return project / ".hosting-emulator"
+
+
+def reports(control: FakeControl, data_dir: Path, **changes: Any) -> None:
+    """Let the fake report its data directory, as the emulator of the folder would."""
+    control.on("GET /info", {**INFO, "data_dir": str(data_dir), **changes})
+
+
+def refusal_text() -> str:
+    with pytest.raises(EmulatorNotFound) as raised:
+        find_emulator()
+    return str(raised.value)
+
+
+# --- The nearest data directory --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("below", ["", "src", "src/deep"])
+def test_the_emulator_of_the_folder_or_of_a_parent_is_found(
+    control: FakeControl, project: Path, state: Path, below: str, monkeypatch: pytest.MonkeyPatch
+):
+    (project / below).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(project / below)
+    reports(control, state)
+
+    with running_in(state, control.url):
+        assert find_emulator() == EmulatorAddress(control.url, is_trusted=False)
+        assert expected_url() == control.url
+
+
+def test_the_nearest_data_dir_is_used(
+    control: FakeControl, project: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+):
+    inner = project / "inner"
+    write_address(inner / ".hosting-emulator", "http://127.0.0.1:1")
+    monkeypatch.chdir(inner)
+    reports(control, state)
+
+    with running_in(state, control.url):
+        assert f"the emulator of {inner}/.hosting-emulator is not running" in refusal_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("hosting-emulator.yaml", "data-dir: kept/here"),
+        ("pyproject.toml", '[tool.hosting-emulator]\ndata_dir = "kept/here"'),
+    ],
+)
+def test_a_settings_file_names_the_data_dir(
+    control: FakeControl, project: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch
+):
+    (project / name).write_text(text)
+    (project / "src").mkdir()
+    (project / ".hosting-emulator").mkdir()
+    monkeypatch.chdir(project / "src")
+    reports(control, project / "kept/here")
+
+    with running_in(project / "kept/here", control.url):
+        assert find_emulator().url == control.url
+
+
+def test_a_variable_names_the_data_dir(
+    control: FakeControl, project: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_address(state, "http://127.0.0.1:1")
+    monkeypatch.setenv("HOSTING_EMULATOR_DATA_DIR", "other")
+    reports(control, project / "other")
+
+    with running_in(project / "other", control.url):
+        assert find_emulator().url == control.url
+
+
+def test_a_handle_connects_to_the_emulator_of_the_folder(control: FakeControl, state: Path):
+    reports(control, state)
+    control.on("GET /worlds/default", world())
+
+    with running_in(state, control.url), HostingEmulator.connect() as emulator:
+        assert emulator.name == "default"
+
+
+# --- Without a data directory ----------------------------------------------------------------------
+
+
+def test_without_a_data_dir_the_default_address_is_used():
+    default = EmulatorAddress("http://127.0.0.1:4620", is_default=True)
+
+    assert find_emulator() == default
+    assert expected_url() == default.url
+
+
+def test_a_settings_file_in_a_parent_sets_the_default_port(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (project / "hosting-emulator.yaml").write_text("port: 4711")
+    (project / "src").mkdir()
+    monkeypatch.chdir(project / "src")
+
+    assert find_emulator().url == "http://127.0.0.1:4711"
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4712")
+    assert find_emulator().url == "http://127.0.0.1:4712"
+
+
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_an_emulator_in_memory_has_no_data_dir(
+    project: Path, state: Path, by_variable: bool, monkeypatch: pytest.MonkeyPatch
+):
+    write_address(state, "http://127.0.0.1:1")
+    if by_variable:
+        monkeypatch.setenv("HOSTING_EMULATOR_EPHEMERAL", "1")
+    else:
+        (project / "hosting-emulator.yaml").write_text("ephemeral: true")
+
+    assert find_emulator().is_default
+
+
+def test_a_settings_file_that_cannot_be_read_is_an_error(project: Path):
+    (project / "hosting-emulator.yaml").write_text("data-dir: [")
+
+    assert "hosting-emulator.yaml:1:12: this is not YAML" in refusal_text()
+
+
+def test_a_folder_that_another_user_put_into_a_shared_parent_is_ignored(
+    project: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+):
+    state.mkdir()
+    (project / "hosting-emulator.yaml").write_text("port: 4711")
+    project.chmod(0o1777)
+    (project / "mine").mkdir()
+    monkeypatch.chdir(project / "mine")
+    monkeypatch.setattr(os, "geteuid", lambda: project.stat().st_uid + 1)
+
+    assert find_emulator() == EmulatorAddress("http://127.0.0.1:4620", is_default=True)
+
+
+# --- A data directory whose emulator cannot be used ------------------------------------------------
+
+
+def test_a_record_in_an_unlocked_folder_is_stale_and_leads_to_no_request(
+    control: FakeControl, state: Path
+):
+    write_address(state, control.url)
+
+    assert refusal_text() == (
+        f"the emulator of {state} is not running; start it with `hosting-emulator start`, or choose "
+        "another emulator with --url; no emulator of this user is running"
+    )
+    assert control.connections == 0
+
+
+def test_the_error_in_a_subfolder_names_the_folder_in_which_to_start(
+    project: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_address(state, "http://127.0.0.1:1")
+    (project / "src").mkdir()
+    monkeypatch.chdir(project / "src")
+
+    assert f"start it with `hosting-emulator start` in {project}," in refusal_text()
+
+
+def test_another_emulator_at_the_address_is_not_used(control: FakeControl, state: Path):
+    reports(control, state, instance="another")
+
+    with running_in(state, control.url):
+        assert f"another emulator is running at {control.url}" in refusal_text()
+
+
+@pytest.mark.parametrize("data_dir", [None, "/data", "elsewhere"])
+def test_an_emulator_that_uses_another_folder_is_not_used(
+    control: FakeControl, project: Path, state: Path, data_dir: str | None
+):
+    """The folder may be a copy, or the emulator may run in a container."""
+    (project / "elsewhere").mkdir()
+    control.on("GET /info", {**INFO, "data_dir": data_dir})
+
+    with running_in(state, control.url):
+        assert f"the emulator at {control.url} keeps its state in {data_dir}" in refusal_text()
+
+
+def test_another_program_at_the_address_is_not_used(control: FakeControl, state: Path):
+    control.on("GET /info", ANOTHER_SERVER)
+
+    with running_in(state, control.url):
+        assert f"the program at {control.url} is not an emulator" in refusal_text()
+
+
+def test_an_address_at_which_nothing_listens_is_not_used(state: Path):
+    with running_in(state, "http://127.0.0.1:1"):
+        assert "nothing responds at http://127.0.0.1:1 (connection refused)" in refusal_text()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://192.0.2.1:4620",
+        "http://localhost.evil.test:4620",
+        "https://127.0.0.1:4620",
+        "http://127.0.0.1:4620/path",
+        "http://127.0.0.1:4620@evil.test:4620",
+        "http://user@127.0.0.1:4620",
+        "http://127.0.0.1",
+        "file:///etc/passwd",
+        "",
+    ],
+)
+def test_an_address_outside_this_machine_is_not_used(state: Path, url: str):
+    with running_in(state, url):
+        assert f"its address {url} is not a loopback address" in refusal_text()
+
+
+def make_link(path: Path) -> None:
+    path.rename(path.with_name("target"))
+    path.symlink_to("target")
+
+
+def make_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (Path.unlink, "it has not published its address; it may still be starting"),
+        (make_link, "cannot be read (too many levels of symbolic links)"),
+        (make_pipe, "address.json is not a file"),
+        (lambda path: path.write_text("{"), "does not contain an emulator's address"),
+        (lambda path: path.write_text("[" * 30_000), "does not contain an emulator's address"),
+        (lambda path: path.write_text('{"url": 1}'), "does not contain an emulator's address"),
+        (lambda path: path.write_bytes(b"\xff"), "does not contain an emulator's address"),
+    ],
+)
+def test_a_damaged_record_is_not_used(
+    control: FakeControl, state: Path, damage: Callable[[Path], Any], reason: str
+):
+    with running_in(state, control.url):
+        damage(state / "address.json")
+
+        assert reason in refusal_text()
+    assert control.connections == 0
+
+
+def test_a_record_of_another_user_is_not_used(
+    control: FakeControl, state: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(os, "geteuid", lambda: state.parent.stat().st_uid + 1)
+
+    with running_in(state, control.url):
+        assert "address.json belongs to another user" in refusal_text()
+    assert control.connections == 0
+
+
+# --- The control token ---------------------------------------------------------------------------
+
+
+def sent_tokens(control: FakeControl) -> set[str | None]:
+    return {request.headers.get(TOKEN_HEADER) for request in control.requests}
+
+
+def test_the_control_token_is_not_sent_to_an_address_that_only_a_folder_names(
+    control: FakeControl, state: Path, monkeypatch: pytest.MonkeyPatch
+):
+    reports(control, state)
+    control.on("GET /worlds/default", world())
+    monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "secret")
+
+    with running_in(state, control.url), HostingEmulator.connect() as emulator:
+        assert emulator.summary.name == "default"
+
+    assert sent_tokens(control) == {None}
+
+
+def test_the_control_token_is_sent_to_an_emulator_of_the_folder_that_is_registered(
+    control: FakeControl, state: Path, monkeypatch: pytest.MonkeyPatch
+):
+    reports(control, state)
+    control.on("GET /worlds/default", world())
+    monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "secret")
+
+    with (
+        registered_emulator(state, control.url),
+        running_in(state, control.url),
+        HostingEmulator.connect() as emulator,
+    ):
+        assert emulator.summary.name == "default"
+
+    assert sent_tokens(control) == {"secret"}
+
+
+def test_an_emulator_that_requires_a_control_token_is_not_used_without_a_registration(
+    control: FakeControl, state: Path
+):
+    control.on("GET /info", refusal(401, "Control token required"))
+
+    with (
+        running_in(state, control.url),
+        pytest.raises(EmulatorNotFound, match="requires the control token; pass its address"),
+    ):
+        find_emulator("secret")
+
+    assert sent_tokens(control) == {None}
+
+
+def test_the_port_in_a_settings_file_is_trusted_if_the_emulator_is_registered(
+    control: FakeControl, project: Path, state: Path
+):
+    port = control.url.rpartition(":")[2]
+    (project / "hosting-emulator.yaml").write_text(f"port: {port}")
+
+    assert not find_emulator().is_trusted
+    with registered_emulator(state, control.url, is_stored=False):
+        assert find_emulator().is_trusted
+
+
+# --- The registry --------------------------------------------------------------------------------
+
+
+def test_an_error_lists_the_running_emulators_of_this_user(project: Path, state: Path):
+    write_address(state, "http://127.0.0.1:1")
+
+    with registered_emulator(project / "kept", "http://127.0.0.1:4711"):
+        assert refusal_text().endswith(f"running now: http://127.0.0.1:4711 ({project}/kept)")
+    with registered_emulator(project / "kept", "http://127.0.0.1:4711", is_stored=False):
+        assert running_text().endswith(f"(in memory, started in {project})")
+
+
+def test_a_record_that_a_killed_emulator_left_in_the_registry_is_removed(project: Path):
+    with registered_emulator(project / "kept", "http://127.0.0.1:4711") as path:
+        assert "4711" in running_text()
+
+    assert running_text() == "no emulator of this user is running"
+    assert not path.exists()
+
+
+@pytest.fixture
+def temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files, used because there is no runtime folder."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "relative")
+    return folder
+
+
+def test_without_a_runtime_folder_the_registry_is_a_private_temporary_folder(
+    temporary_folder: Path, project: Path
+):
+    with registered_emulator(project / "kept", "http://127.0.0.1:4711") as path:
+        assert "4711" in running_text()
+
+    assert path.parent.parent == temporary_folder
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("kind", ["open", "link", "file"])
+def test_a_registry_that_others_can_change_is_not_used(
+    temporary_folder: Path, tmp_path: Path, kind: str
+):
+    registry = temporary_folder / f"hosting-emulator-{os.geteuid()}"
+    if kind == "file":
+        registry.touch()
+    elif kind == "link":
+        registry.symlink_to(tmp_path)
+    else:
+        registry.mkdir()
+        registry.chmod(0o777)
+        (registry / "x.json").write_text("{}")
+        with locked(registry / "x.json"):
+            assert running_text() == "no emulator of this user is running"
+
+    assert running_text() == "no emulator of this user is running"
