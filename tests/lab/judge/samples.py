@@ -1,8 +1,9 @@
-"""Requests, worlds and results as a run would have them."""
+"""Sample requests, states, runs, results and explorations."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
@@ -82,30 +83,34 @@ def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
     return summarize({"tables": document})
 
 
-def key(name: str) -> dict[str, Any]:
+def key_row(name: str) -> dict[str, Any]:
     """Return the row of an API key."""
     return {"name": name, "user_id": "P", "organization_id": "O"}
 
 
-def operation(state: str, **fields: Any) -> dict[str, Any]:
+def operation_row(state: str, **fields: Any) -> dict[str, Any]:
     """Return the row of an operation."""
     return {"kind": "apply_project_domains", "project_id": "S", "state": state, **fields}
 
 
-def clean(
+def sample_observation(**overrides: Any) -> Observation:
+    """Return the observation of a run that creates one API key."""
+    observation = Observation(
+        requests("create_user_api_key"), state(user_api_keys={"1": key_row("ci")})
+    )
+    return replace(observation, **overrides)
+
+
+def sample_clean_run(
     observation: Observation | None = None, second_state: StateRows | None = None
 ) -> CleanRun:
-    """Return a clean run that creates one API key."""
-    first_observation = observation or Observation(
-        requests("create_user_api_key"), state(user_api_keys={"1": key("ci")})
-    )
-    compared_state = first_observation.state if second_state is None else second_state
+    """Return a clean run, which leaves the same state the second time by default."""
+    if observation is None:
+        observation = sample_observation()
+    if second_state is None:
+        second_state = observation.state
     return CleanRun(
-        state(),
-        first_observation,
-        RunEnd(0),
-        compared_state,
-        key_values=first_observation.key_values,
+        state(), observation, RunEnd(0), second_state, key_values=observation.key_values
     )
 
 
@@ -132,9 +137,9 @@ MIXED_RESULTS = (
 )
 
 
-def exploration(*results: PointResult, **overrides: Any) -> Exploration:
+def sample_exploration(*results: PointResult, **overrides: Any) -> Exploration:
     """Return an exploration of the creation of a key with timeouts and connection resets."""
-    clean_run = clean()
+    clean_run = sample_clean_run()
     run_plan = plan_points(clean_run.observation.requests, faults=["timeout", "connection_reset"])
     fields: dict[str, Any] = {
         "subject": "./deploy.sh",
@@ -150,7 +155,7 @@ def exploration(*results: PointResult, **overrides: Any) -> Exploration:
 
 def mixed_exploration() -> Exploration:
     """Return an exploration that was interrupted after three of its four points."""
-    return exploration(*MIXED_RESULTS, stop_reason="interrupted")
+    return sample_exploration(*MIXED_RESULTS, stop_reason="interrupted")
 
 
 def page_with_long_results() -> str:
@@ -165,4 +170,4 @@ def page_with_long_results() -> str:
         for point in run_plan.points
     ]
     results[-1] = result(str(run_plan.points[-1]), verdict="failed", output=("/deep" * 60,))
-    return exploration_page(exploration(*results, plan=run_plan))
+    return exploration_page(sample_exploration(*results, plan=run_plan))

@@ -12,7 +12,15 @@ from hosting_emulator_lab.judge.fault_points import OUTCOMES
 from hosting_emulator_lab.judge.point_plan import plan_points
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import ConductChoice
-from tests.lab.judge.samples import KEY, clean, exploration, requests, result, state
+from tests.lab.judge.samples import (
+    KEY,
+    requests,
+    result,
+    sample_clean_run,
+    sample_exploration,
+    sample_observation,
+    state,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,16 +37,16 @@ from tests.lab.judge.samples import KEY, clean, exploration, requests, result, s
 def test_the_exit_code_of_an_exploration_follows_from_its_verdicts(
     verdicts: tuple[str, ...], exit_code: int
 ):
-    points = exploration().plan.points
+    points = sample_exploration().plan.points
     results = [
         result(str(point), verdict=verdict)
         for point, verdict in zip(points, verdicts, strict=False)
     ]
 
-    explored = exploration(*results)
+    exploration = sample_exploration(*results)
 
-    assert explored.exit_code == exit_code
-    assert explored.survived is (exit_code == 0)
+    assert exploration.exit_code == exit_code
+    assert exploration.survived is (exit_code == 0)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +57,14 @@ def test_the_conduct_choice_decides_which_findings_of_the_clean_run_count(
     conduct: ConductChoice, exit_code_of_a_warning: int, exit_code_of_an_error: int
 ):
     findings = ("retried-too-soon: No",)
-    warned = replace(clean().observation, conduct=findings)
+    warned = sample_observation(conduct=findings)
     accused = replace(warned, conduct_errors=findings)
     survived = result(f"{KEY}/timeout/before_commit")
 
     exit_codes = [
-        exploration(survived, clean_run=clean(observation), conduct=conduct).exit_code
+        sample_exploration(
+            survived, clean_run=sample_clean_run(observation), conduct=conduct
+        ).exit_code
         for observation in (warned, accused)
     ]
 
@@ -62,36 +72,38 @@ def test_the_conduct_choice_decides_which_findings_of_the_clean_run_count(
 
 
 def test_coverage_leaves_out_calls_that_no_fault_hit():
-    clean_run = clean(Observation(requests("create_user_api_key", "list_deployments"), state()))
+    clean_run = sample_clean_run(
+        Observation(requests("create_user_api_key", "list_deployments"), state())
+    )
     missed = result("list_deployments#1/timeout/before_commit", verdict="not reached", hit=False)
     hit = result(f"{KEY}/timeout/before_commit")
     run_plan = plan_points(clean_run.observation.requests, faults=["timeout"])
 
-    figures = coverage(exploration(hit, missed, clean_run=clean_run, plan=run_plan))
+    figures = coverage(sample_exploration(hit, missed, clean_run=clean_run, plan=run_plan))
 
     assert figures["calls"].covered == ["create_user_api_key"]
 
 
 def test_coverage_includes_the_codes_that_the_client_received_without_a_fault():
-    clean_run = clean(replace(clean().observation, codes=frozenset({"etag_mismatch"})))
+    clean_run = sample_clean_run(sample_observation(codes=frozenset({"etag_mismatch"})))
     limited = result(f"{KEY}/timeout/before_commit", codes=("rate_limited",))
 
-    figures = coverage(exploration(limited, clean_run=clean_run))
+    figures = coverage(sample_exploration(limited, clean_run=clean_run))
 
     assert set(figures["problem_codes"].covered) == {"etag_mismatch", "rate_limited"}
 
 
 def test_an_exploration_without_outcomes_has_no_figure_for_outcomes():
-    assert list(coverage_texts(exploration())) == ["calls", "fault kinds", "problem codes"]
+    assert list(coverage_texts(sample_exploration())) == ["calls", "fault kinds", "problem codes"]
 
 
 def test_coverage_counts_outcomes_that_a_quick_plan_leaves_out_as_uncovered():
     run_plan = plan_points(requests("apply_project_domains"), faults=OUTCOMES, quick=True)
-    explored = exploration(result(str(run_plan.points[0])), plan=run_plan)
+    exploration = sample_exploration(result(str(run_plan.points[0])), plan=run_plan)
 
-    figure = coverage(explored)["outcomes"]
+    figure = coverage(exploration)["outcomes"]
 
     assert len(figure.covered) == 1
     assert figure.total == len(run_plan.points) + len(run_plan.left_out)
     # The matrix has a column for each of them, too.
-    assert figure.total == len(exploration_matrix(explored).faults)
+    assert figure.total == len(exploration_matrix(exploration).faults)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -18,10 +17,11 @@ from tests.lab.judge.samples import (
     KEY,
     MIXED_RESULTS,
     REPEAT_COMMAND,
-    clean,
-    exploration,
     mixed_exploration,
     result,
+    sample_clean_run,
+    sample_exploration,
+    sample_observation,
 )
 
 
@@ -45,7 +45,7 @@ def test_the_json_report_is_complete_and_reproducible():
 
 
 def test_the_json_report_lists_the_requests_of_the_clean_run():
-    report = exploration_document(exploration())
+    report = exploration_document(sample_exploration())
 
     assert report["clean"]["requests"] == [
         {
@@ -60,10 +60,10 @@ def test_the_json_report_lists_the_requests_of_the_clean_run():
 
 
 def test_the_json_report_leaves_out_conduct_findings_if_conduct_is_off():
-    clean_run = clean(replace(clean().observation, conduct=("retried-too-soon: No",)))
+    clean_run = sample_clean_run(sample_observation(conduct=("retried-too-soon: No",)))
 
-    reporting = exploration_document(exploration(clean_run=clean_run))
-    silent = exploration_document(exploration(clean_run=clean_run, conduct="off"))
+    reporting = exploration_document(sample_exploration(clean_run=clean_run))
+    silent = exploration_document(sample_exploration(clean_run=clean_run, conduct="off"))
 
     assert reporting["clean"]["conduct"] == ["retried-too-soon: No"]
     assert silent["clean"]["conduct"] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from xml.etree import ElementTree as Xml
 
 from hosting_emulator_lab.judge.exploration_junit import junit_text
@@ -10,10 +9,11 @@ from tests.lab.judge.samples import (
     DOUBLED_REASON,
     KEY,
     REPEAT_COMMAND,
-    clean,
-    exploration,
     mixed_exploration,
     result,
+    sample_clean_run,
+    sample_exploration,
+    sample_observation,
 )
 
 
@@ -33,7 +33,7 @@ def test_the_junit_report_has_a_case_for_each_point():
 def test_an_unclear_result_is_an_error_in_the_junit_report():
     unclear = result(f"{KEY}/timeout/after_commit", verdict="unclear", reasons=("read it",))
 
-    root = Xml.fromstring(junit_text(exploration(unclear)))
+    root = Xml.fromstring(junit_text(sample_exploration(unclear)))
 
     error = root.find(f"testsuite[@name='{KEY}']/testcase/error")
     assert error is not None
@@ -42,10 +42,10 @@ def test_an_unclear_result_is_an_error_in_the_junit_report():
 
 def test_the_junit_report_has_a_suite_for_failures_that_belong_to_no_point():
     findings = ("missing-idempotency-key: No key",)
-    clean_run = clean(replace(clean().observation, conduct=findings, conduct_errors=findings))
+    clean_run = sample_clean_run(sample_observation(conduct=findings, conduct_errors=findings))
     survived = result(f"{KEY}/timeout/after_commit")
 
-    root = Xml.fromstring(junit_text(exploration(survived, clean_run=clean_run)))
+    root = Xml.fromstring(junit_text(sample_exploration(survived, clean_run=clean_run)))
 
     failure = root.find("testsuite[@name='whole command']/testcase/failure")
     assert failure is not None
@@ -56,4 +56,4 @@ def test_the_junit_report_is_valid_xml_for_any_output():
     output = ("\x00\x1b]<\ud800",)
     failed = result(f"{KEY}/timeout/after_commit", verdict="failed", output=output)
 
-    assert Xml.fromstring(junit_text(exploration(failed))) is not None
+    assert Xml.fromstring(junit_text(sample_exploration(failed))) is not None

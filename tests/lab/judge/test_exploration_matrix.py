@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hosting_emulator_lab.judge.exploration_matrix import exploration_matrix
 from hosting_emulator_lab.judge.point_plan import plan_points
-from tests.lab.judge.samples import KEY, exploration, requests, result
+from tests.lab.judge.samples import KEY, requests, result, sample_exploration
 
 
 def test_a_cell_shows_a_verdict_or_why_its_point_has_no_result():
@@ -13,7 +13,7 @@ def test_a_cell_shows_a_verdict_or_why_its_point_has_no_result():
     )
     doubled = result(f"{KEY}/timeout/after_commit", verdict="doubled")
 
-    matrix = exploration_matrix(exploration(doubled, plan=run_plan))
+    matrix = exploration_matrix(sample_exploration(doubled, plan=run_plan))
 
     statuses = {
         request_name: [[cell and cell.status for cell in pair] for pair in pairs]
@@ -29,7 +29,7 @@ def test_a_cell_shows_a_verdict_or_why_its_point_has_no_result():
 def test_a_request_whose_points_were_all_merged_has_no_row():
     run_plan = plan_points(requests(*["list_deployments"] * 3), faults=["timeout"])
 
-    matrix = exploration_matrix(exploration(plan=run_plan))
+    matrix = exploration_matrix(sample_exploration(plan=run_plan))
 
     assert list(matrix.rows) == ["list_deployments#1", "list_deployments#3"]
 
@@ -37,7 +37,7 @@ def test_a_request_whose_points_were_all_merged_has_no_row():
 def test_the_column_of_service_unavailable_comes_before_those_of_other_codes():
     run_plan = plan_points(requests("list_deployments"), faults=["abort:*"])
 
-    faults = exploration_matrix(exploration(plan=run_plan)).faults
+    faults = exploration_matrix(sample_exploration(plan=run_plan)).faults
 
     assert faults[0] == "abort:service_unavailable"
     assert "abort:rate_limited" in faults[1:]

@@ -14,12 +14,13 @@ from tests.lab.judge.samples import (
     DOUBLED_REASON,
     KEY,
     REPEAT_COMMAND,
-    clean,
     coverage_line,
-    exploration,
     mixed_exploration,
     requests,
     result,
+    sample_clean_run,
+    sample_exploration,
+    sample_observation,
     state,
 )
 
@@ -46,12 +47,12 @@ def test_the_text_report_has_a_matrix_a_group_with_its_command_and_a_summary():
 
 
 def test_colors_change_no_word_of_the_text_report():
-    explored = mixed_exploration()
+    exploration = mixed_exploration()
 
-    colored_text = report_text(explored, color=True)
+    colored_text = report_text(exploration, color=True)
 
     assert "\x1b[31m" in colored_text
-    assert re.sub(r"\x1b\[\d+m", "", colored_text) == report_text(explored)
+    assert re.sub(r"\x1b\[\d+m", "", colored_text) == report_text(exploration)
 
 
 # --- Matrix --------------------------------------------------------------------------------------
@@ -59,26 +60,26 @@ def test_colors_change_no_word_of_the_text_report():
 
 def test_a_matrix_that_is_too_wide_with_names_has_numbered_columns():
     run_plan = plan_points(requests(*CALLS), faults=[*KINDS, "abort:*"])
-    explored = exploration(plan=run_plan)
+    exploration = sample_exploration(plan=run_plan)
 
-    lines = report_text(explored).splitlines()
+    lines = report_text(exploration).splitlines()
 
-    faults = exploration_matrix(explored).faults
+    faults = exploration_matrix(exploration).faults
     assert lines[0].split() == [str(number) for number in range(1, len(faults) + 1)]
     assert "1 timeout" in lines[len(CALLS) + 1]
 
 
 def test_a_lasting_fault_has_one_column_with_one_mark():
     run_plan = plan_points(
-        clean().observation.requests, faults=["timeout", "value_lost", "abort:forbidden"]
+        sample_observation().requests, faults=["timeout", "value_lost", "abort:forbidden"]
     )
-    explored = exploration(
+    exploration = sample_exploration(
         result(f"{KEY}/value_lost/lasting", verdict="blind success"),
         result(f"{KEY}/abort:forbidden/lasting", verdict="gave up"),
         plan=run_plan,
     )
 
-    text = report_text(explored)
+    text = report_text(exploration)
 
     assert text.splitlines()[:3] == [
         "                       timeout  value_lost  forbidden",
@@ -97,7 +98,7 @@ def test_points_with_the_same_result_share_one_text_with_a_command_each():
         for fault in ("timeout", "connection_reset")
     ]
 
-    text = report_text(exploration(*results))
+    text = report_text(sample_exploration(*results))
 
     assert text.count("exit code 1") == 1
     assert text.count("  again: ") == 2
@@ -117,7 +118,7 @@ def test_output_that_ends_with_the_same_lines_is_printed_once():
         result(second_point, verdict="failed", output=("Attempt 2", *common_lines)),
     ]
 
-    text = report_text(exploration(*results))
+    text = report_text(sample_exploration(*results))
 
     assert text.count("deploy.py") == 1
     assert f"  | … as at {first_point}\n  | NoResponse: timed out" in text
@@ -131,11 +132,11 @@ def test_the_text_of_a_misbehaved_run_names_the_rules():
         reasons=("retried-too-soon",),
         conduct=(FINDING,),
     )
-    explored = exploration(misbehaved, conduct="error")
+    exploration = sample_exploration(misbehaved, conduct="error")
 
-    text = report_text(explored)
+    text = report_text(exploration)
 
-    assert not explored.survived
+    assert not exploration.survived
     assert f"{KEY}  misbehaved at 1 point: retried-too-soon\n  conduct: {FINDING}\n" in text
     assert "M misbehaved" in text
 
@@ -149,7 +150,7 @@ def test_a_conduct_finding_of_several_runs_is_printed_once_with_one_command():
         for fault in ("timeout", "connection_reset")
     ]
 
-    text = report_text(exploration(*results))
+    text = report_text(sample_exploration(*results))
 
     assert f"conduct: {FINDING} ({KEY}/timeout/before_commit and 1 more)" in text
     command = f"hosting-emulator explore --point '{KEY}/timeout/before_commit' -- ./deploy.sh"
@@ -157,16 +158,16 @@ def test_a_conduct_finding_of_several_runs_is_printed_once_with_one_command():
 
 
 def test_conduct_findings_of_the_clean_run_are_printed_with_their_command():
-    clean_run = clean(replace(clean().observation, conduct=(FINDING,)))
-    explored = exploration(
+    clean_run = sample_clean_run(sample_observation(conduct=(FINDING,)))
+    exploration = sample_exploration(
         result(f"{KEY}/timeout/before_commit"),
         clean_run=clean_run,
         repeat_clean_command="hosting-emulator exec -- ./deploy.sh",
     )
 
-    reporting = report_text(explored)
-    silent = report_text(replace(explored, conduct="off"))
-    strict = report_text(replace(explored, conduct="error"))
+    reporting = report_text(exploration)
+    silent = report_text(replace(exploration, conduct="off"))
+    strict = report_text(replace(exploration, conduct="error"))
 
     lines = f"conduct: {FINDING} (the clean run)\n  again: hosting-emulator exec -- ./deploy.sh"
     assert lines in reporting
@@ -181,7 +182,7 @@ def test_conduct_findings_of_the_clean_run_are_printed_with_their_command():
 def test_the_summary_counts_the_points_that_a_quick_plan_leaves_out():
     run_plan = plan_points(requests("apply_project_domains"), faults=OUTCOMES, quick=True)
 
-    text = report_text(exploration(plan=run_plan))
+    text = report_text(sample_exploration(plan=run_plan))
 
     assert f"{len(run_plan.left_out)} points left out by quick." in text
 
@@ -189,7 +190,7 @@ def test_the_summary_counts_the_points_that_a_quick_plan_leaves_out():
 def test_the_summary_counts_merged_points_by_reason():
     run_plan = plan_points(requests("list_deployments"), faults=["timeout"])
 
-    text = report_text(exploration(plan=run_plan))
+    text = report_text(sample_exploration(plan=run_plan))
 
     assert "1 point merged: a read changes nothing, so both phases look the same." in text
 
@@ -197,21 +198,21 @@ def test_the_summary_counts_merged_points_by_reason():
 def test_the_summary_names_a_failure_that_occurred_in_only_one_of_two_runs():
     survived = result(f"{KEY}/timeout/before_commit", reasons=("once: failed",))
 
-    text = report_text(exploration(survived))
+    text = report_text(sample_exploration(survived))
 
     assert f"Only in one of two runs: {KEY}/timeout/before_commit (once: failed)." in text
 
 
 def test_the_summary_names_the_state_that_differs_between_two_clean_runs():
-    clean_run = clean(second_state=state())
+    clean_run = sample_clean_run(second_state=state())
 
-    assert "not compared: API key." in report_text(exploration(clean_run=clean_run))
+    assert "not compared: API key." in report_text(sample_exploration(clean_run=clean_run))
 
 
 def test_the_summary_names_an_idempotency_key_that_both_clean_runs_share():
-    clean_run = replace(clean(), same_keys=(KEY,))
+    clean_run = replace(sample_clean_run(), same_keys=(KEY,))
 
-    text = report_text(exploration(clean_run=clean_run))
+    text = report_text(sample_exploration(clean_run=clean_run))
 
     assert f"Same Idempotency-Key in both clean runs: {KEY}. If " in text
 

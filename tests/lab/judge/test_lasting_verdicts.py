@@ -1,0 +1,235 @@
+"""A client that meets a lasting fault must end, report the failure, and not retry in vain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.point_verdicts import judge_point
+from hosting_emulator_lab.judge.run_results import RunEnd
+from tests.lab.judge.samples import (
+    key_row,
+    operation_row,
+    sample_clean_run,
+    sample_observation,
+    state,
+)
+
+FAILED_OPERATION = "apply_project_domains#1/fail/lasting"
+STUCK_OPERATION = "apply_project_domains#1/stick/lasting"
+FORBIDDEN_CHANGE = "create_user_api_key#1/abort:forbidden/lasting"
+FORBIDDEN_READ = "list_deployments#1/abort:forbidden/lasting"
+LOST_VALUE = "create_user_api_key#1/value_lost/lasting"
+NO_ZONE = "get_dns_authorization#1/no_zone/lasting"
+ONE_KEY = {"1": key_row("ci")}
+TWO_KEYS = {**ONE_KEY, "2": key_row("ci")}
+SUCCEEDED_OPERATION = {"1": operation_row("succeeded")}
+FAILURE = RunEnd(1, duration_s=1)
+HANG = RunEnd(143, hung=True, duration_s=10)
+
+
+def verdict(point: str, end: RunEnd | None = None, /, limit_s: float = 10, **overrides: Any) -> str:
+    """Return the verdict on a run with a lasting fault.
+
+    By default the run succeeds, and its observation differs from the clean run's in `overrides`.
+    """
+    usual_observation = sample_observation(
+        requests=(),
+        state=state(operations=SUCCEEDED_OPERATION, user_api_keys=ONE_KEY),
+        request_count=4,
+        key_values=1,
+    )
+    clean_run = replace(
+        sample_clean_run(usual_observation), end=RunEnd(0, printed_lines=("done 1",))
+    )
+    observation = replace(usual_observation, hit=True, **overrides)
+    if end is None:
+        end = RunEnd(0, duration_s=1, printed_lines=("done 2",))
+    return judge_point(FaultPoint.read(point), end, observation, clean_run, limit_s=limit_s).verdict
+
+
+# --- Reported failures and blind success ---------------------------------------------------------
+
+
+def test_a_client_that_fails_under_a_lasting_fault_gave_up():
+    failed = state(operations={"1": operation_row("failed")})
+
+    assert verdict(FAILED_OPERATION, FAILURE, state=failed) == "gave up"
+    refusals: dict[str, Any] = {"refusals_in_a_row": 1, "is_last_refused": True}
+    assert verdict(FORBIDDEN_CHANGE, FAILURE, **refusals) == "gave up"
+
+
+@pytest.mark.parametrize(
+    ("point", "operation_state"), [(FAILED_OPERATION, "failed"), (STUCK_OPERATION, "queued")]
+)
+def test_success_although_the_operation_did_not_succeed_is_blind_success(
+    point: str, operation_state: str
+):
+    operations = {"1": operation_row(operation_state)}
+    final_state = state(operations=operations, user_api_keys=ONE_KEY)
+
+    assert verdict(point, state=final_state) == "blind success"
+
+
+def test_success_before_the_operation_fails_is_blind_success():
+    failures = Counter({"apply_project_domains of shop failed (operation_failed)": 1})
+
+    assert verdict(FAILED_OPERATION, failed_operations=failures) == "blind success"
+    assert verdict(FAILED_OPERATION, FAILURE, failed_operations=failures) == "gave up"
+
+
+def test_a_refusal_that_changes_no_printed_word_is_blind_success():
+    refusals: dict[str, Any] = {"refusals_in_a_row": 1, "is_last_refused": True}
+    other_output = RunEnd(0, printed_lines=("no deployments to show",))
+
+    assert verdict(FORBIDDEN_READ, **refusals) == "blind success"
+    assert verdict(FORBIDDEN_READ, other_output, **refusals) == "unclear"
+
+
+def test_a_client_whose_second_request_succeeds_survives():
+    refusals: dict[str, Any] = {"refusals_in_a_row": 1, "is_last_refused": False}
+
+    assert verdict(FORBIDDEN_READ, **refusals) == "survived"
+
+
+def test_a_request_whose_url_contains_null_is_blind_success():
+    null_urls = frozenset({"/v1/projects/null/edge-dns"})
+
+    assert verdict(NO_ZONE, null_urls=null_urls) == "blind success"
+
+
+def test_repeating_a_failed_operation_is_not_doubled():
+    failed_twice = {"1": operation_row("failed"), "2": operation_row("failed")}
+    unfinished = {"1": operation_row("running"), "2": operation_row("queued")}
+
+    assert verdict(FAILED_OPERATION, FAILURE, state=state(operations=failed_twice)) == "gave up"
+    assert verdict(STUCK_OPERATION, FAILURE, state=state(operations=unfinished)) == "doubled"
+
+
+# --- Retries and polls ---------------------------------------------------------------------------
+
+
+def test_many_retries_without_pauses_are_repeated():
+    outage = "create_user_api_key#1/outage/lasting"
+
+    def verdict_on(attempts: int, **overrides: Any) -> str:
+        refusals: dict[str, Any] = {"refusals_in_a_row": attempts, "is_last_refused": True}
+        return verdict(outage, FAILURE, **refusals, **overrides)
+
+    assert verdict_on(300) == "repeated"
+    assert verdict_on(4) == "gave up"
+    # A client that advances the clock of its world has waited, too.
+    assert verdict_on(300, world_time_s=9000) == "gave up"
+
+
+def test_three_attempts_after_a_final_refusal_are_repeated_and_two_are_not():
+    assert verdict(FORBIDDEN_CHANGE, FAILURE, refusals_in_a_row=2) == "gave up"
+    assert verdict(FORBIDDEN_CHANGE, FAILURE, refusals_in_a_row=3) == "repeated"
+
+
+@pytest.mark.parametrize("fault", ["outage", "limited"])
+def test_a_temporary_refusal_may_be_retried_with_pauses(fault: str):
+    point = f"create_user_api_key#1/{fault}/lasting"
+    findings = ("retried-too-soon: Retried too soon",)
+
+    assert verdict(point, FAILURE, refusals_in_a_row=6) == "gave up"
+    assert verdict(point, FAILURE, refusals_in_a_row=6, conduct=findings) == "repeated"
+
+
+@pytest.mark.parametrize(
+    ("request_count", "limit_s", "expected_verdict"),
+    [
+        (9, 10, "waits"),
+        # The client may have a time limit of two minutes.
+        (40, 10, "waits"),
+        (300, 10, "hung"),
+        (40, 180, "hung"),
+    ],
+)
+def test_a_patient_client_waits_until_it_polls_too_often_or_too_long(
+    request_count: int, limit_s: float, expected_verdict: str
+):
+    assert verdict(STUCK_OPERATION, HANG, limit_s, request_count=request_count) == expected_verdict
+
+
+def test_waiting_after_an_end_or_a_final_refusal_is_hung():
+    findings = ("polled-after-end: Polled an operation",)
+
+    assert verdict(FORBIDDEN_CHANGE, HANG, request_count=40) == "hung"
+    assert verdict(FAILED_OPERATION, HANG, request_count=40, conduct=findings) == "hung"
+
+
+# --- Output and exit codes -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "expected_verdict"),
+    [
+        ("dig www.null", "unclear"),
+        ("https://undefined/", "unclear"),
+        ("zone null, none; not there/null.", "survived"),
+        ('{"zone": null}', "survived"),
+    ],
+)
+def test_null_inside_a_printed_name_is_unclear(line: str, expected_verdict: str):
+    assert verdict(NO_ZONE, RunEnd(0, printed_lines=(line,))) == expected_verdict
+
+
+@pytest.mark.parametrize(
+    ("line", "expected_verdict"),
+    [
+        ("KeyError: 'id'", "unclear"),
+        ("TypeError: Cannot read properties of null (reading 'min_cu')", "unclear"),
+        ("panic: runtime error: invalid memory address", "unclear"),
+        ("RuntimeError: the operation failed", "gave up"),
+        ("TypeError: fetch failed", "gave up"),
+        ("urllib.error.HTTPError: HTTP Error 403: Forbidden", "gave up"),
+    ],
+)
+def test_output_that_looks_like_a_crash_is_unclear(line: str, expected_verdict: str):
+    end = RunEnd(1, output=("Traceback", line))
+
+    assert verdict(FORBIDDEN_CHANGE, end) == expected_verdict
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "expected_verdict"), [(1, "gave up"), (139, "crashed"), (255, "gave up")]
+)
+def test_a_program_that_is_killed_by_a_signal_crashed(exit_code: int, expected_verdict: str):
+    assert verdict(FORBIDDEN_CHANGE, RunEnd(exit_code, output=("bye",))) == expected_verdict
+
+
+def test_another_exit_code_after_a_complete_response_is_unclear():
+    assert verdict(NO_ZONE, FAILURE) == "unclear"
+
+
+# --- The value of an API key ---------------------------------------------------------------------
+
+
+def test_a_key_that_replaces_a_lost_value_is_not_doubled():
+    two_keys = state(operations=SUCCEEDED_OPERATION, user_api_keys=TWO_KEYS)
+
+    assert verdict(LOST_VALUE, key_values=0, requested_keys=1, lost_keys=1) == "blind success"
+    assert verdict(LOST_VALUE, state=two_keys, lost_keys=1) == "survived"
+    assert verdict(LOST_VALUE, state=two_keys, lost_keys=0) == "doubled"
+    assert verdict(LOST_VALUE, FAILURE, key_values=0, lost_keys=1) == "gave up"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected_verdict"),
+    [
+        ("done 7", "blind success"),
+        ("done None", "blind success"),
+        ("the value is stored", "unclear"),
+        ("replay: secret saved", "unclear"),
+        ("the value of key K1 was lost: revoke it", "unclear"),
+    ],
+)
+def test_printed_words_never_turn_a_lost_value_into_survival(line: str, expected_verdict: str):
+    end = RunEnd(0, printed_lines=(line,))
+
+    assert verdict(LOST_VALUE, end, key_values=0, requested_keys=1, lost_keys=1) == expected_verdict
