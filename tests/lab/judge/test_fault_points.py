@@ -1,0 +1,50 @@
+"""Points are written as text, and each call has the faults that are worth trying on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.contract.calls import ALL_CALLS as CALLS
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint, faults_for
+from hosting_emulator_lab.judge.point_plan import plan_points
+from tests.lab.judge.samples import requests
+
+
+def test_every_written_point_is_read_back_unchanged():
+    for point in plan_points(requests(*CALLS), faults=[*KINDS, "abort:*"]).points:
+        assert FaultPoint.read(str(point)) == point
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("nonsense", "write CALL#N/FAULT/PHASE"),
+        ("list_deployments#0/timeout/before_commit", "write CALL#N/FAULT/PHASE"),
+        ("list_deployment#1/timeout/before_commit", "did you mean list_deployments?"),
+        ("list_deployments#1/timeot/before_commit", "did you mean timeout?"),
+        ("list_deployments#1/abort:rate_limit/before_commit", "did you mean abort:rate_limited?"),
+        ("list_deployments#1/timeout/before", "before_commit"),
+    ],
+)
+def test_the_refusal_of_an_invalid_point_suggests_a_correction(text: str, suggestion: str):
+    with pytest.raises(ValueError, match="no") as error:
+        FaultPoint.read(text)
+
+    assert suggestion in str(error.value)
+
+
+@pytest.mark.parametrize("word", ["timeout/lasting", "fail/before_commit", "stick/after_commit"])
+def test_lasting_faults_and_passing_faults_accept_only_their_own_phases(word: str):
+    with pytest.raises(ValueError, match="no phase of"):
+        FaultPoint.read(f"apply_project_domains#1/{word}")
+
+
+def test_only_the_creation_of_a_key_is_tried_with_an_uncertain_result():
+    uncertain = [call for call in CALLS if len(faults_for(call, ["abort"])) > 2]
+
+    assert uncertain == ["create_user_api_key"]
+
+
+def test_a_call_can_be_tried_with_every_problem_code():
+    assert len(faults_for("list_deployments", ["abort:*", "abort"])) == len(PROBLEMS)
