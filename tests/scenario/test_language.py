@@ -280,6 +280,19 @@ def test_the_pause_between_tries_comes_from_the_response_or_the_step():
     assert engine.now_ms() % 60_000 == 2_000
 
 
+def test_the_pause_between_tries_is_a_second_if_neither_says_otherwise():
+    _, engine = run_on(
+        """
+        clock: {at: 2026-01-01T00:00:00Z}
+        faults: [{abort: {code: service_unavailable}, times: 3}]
+        story:
+          - {call: list_deployments, tries: 4}
+        """
+    )
+
+    assert engine.now_ms() % 60_000 == 3_000
+
+
 # --- pages ---------------------------------------------------------------------------------------
 
 SIGN_IN = """

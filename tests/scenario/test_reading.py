@@ -334,6 +334,37 @@ def test_the_schema_refuses_each_scenario_that_the_reader_refuses(rest: dict[str
         check_text(json.dumps(document), "small.yaml")
 
 
+def is_in_schema(comparison: dict[str, object]) -> bool:
+    """Return whether the schema allows a comparison, for instance of a response's status."""
+    story = [{"call": "list_deployments", "expect": {"status": comparison}}]
+    document = {"name": "small", "description": "A small one.", "story": story}
+    return bool(schema_check().is_valid(document))
+
+
+@pytest.mark.parametrize(
+    ("comparison", "other"),
+    [
+        ({"item_count": {"of": 1, "is": 1}}, {"item_count": {"of": 1, "is": 1, "more": 1}}),
+        ({"item_count": {"at_least": 1}}, {"item_count": {"of": 1}}),
+        ({"item_count": 1}, {"item_count": None}),
+        ({"sorted_by": {"id": "descending"}}, {"sorted_by": {"id": "down"}}),
+        ({"sorted_by": "id"}, {"sorted_by": {}}),
+        ({"one_of": [1]}, {"one_of": []}),
+        ({"not_in": [1]}, {"not_in": 1}),
+        ({"distinct": True}, {"distinct": False}),
+        ({"distinct": "id"}, {"distinct": ""}),
+        ({"above": 1}, {}),
+        ({"above": 1, "below": 3}, {"above": 1, "under": 3}),
+    ],
+    ids=str,
+)
+def test_the_schema_knows_the_operands_of_a_comparison(
+    comparison: dict[str, object], other: dict[str, object]
+):
+    assert is_in_schema(comparison)
+    assert not is_in_schema(other)
+
+
 def test_the_schema_accepts_a_valid_step():
     steps = [{"note": "x"}, {"call": "list_deployments", "note": "x", "expect": {"code": None}}]
     document = {"name": "small", "description": "A small one.", "story": steps}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -20,6 +21,64 @@ def summary(api: CheckedWorld) -> dict[str, Any]:
     return dict(to_builtins(api.emulator.summary))
 
 
+@dataclass(frozen=True)
+class Contents:
+    """What a project of the default world contains before the first request."""
+
+    organization: str
+    flag: bool
+    domain: str | None
+    dns: str
+    deployments: int
+    #: The mode of the databases, and the state and pending state of each.
+    databases: tuple[str, str | None, str | None]
+    pending: tuple[str | None, str | None] = (None, None)
+
+
+CONTENTS = {
+    "shop": Contents(
+        "acme", True, "shop.acme.example", "authorized", 45, ("separate", "ready", "ready")
+    ),
+    "blog": Contents("acme", False, None, "pending", 12, ("shared", "suspended", "suspended")),
+    "docs": Contents(
+        "acme", False, None, "expired", 21, ("separate", "init", None), ("ready", None)
+    ),
+    "labs": Contents("acme", False, None, "not_authorized", 0, ("separate", None, None)),
+    "garden": Contents(
+        "hobby",
+        True,
+        "garden.example",
+        "revoked",
+        7,
+        ("separate", "ready", "resizing"),
+        (None, "ready"),
+    ),
+    "notes": Contents("hobby", False, None, "not_authorized", 3, ("shared", "ready", "ready")),
+}
+
+
+def contents_of(api: CheckedWorld, project: str, user: str) -> Contents:
+    """Return what a project contains, as the public API and the control API show it."""
+    states = api.emulator.control.get(api.emulator.control_path("projects"))["items"]
+    (state,) = (state for state in states if state["alias"] == project)
+    dev, prod = (
+        api.compute(f"?environment={environment}", project=project, user=user).json
+        for environment in ("dev", "prod")
+    )
+    placements = [dev["database"] or {}, prod["database"] or {}]
+    dev_state, prod_state = (placement.get("state") for placement in placements)
+    dev_pending, prod_pending = (placement.get("pending_state") for placement in placements)
+    return Contents(
+        state["organization"],
+        state["flag"]["enabled"],
+        state.get("custom_domain"),
+        api.dns(project=project, user=user).json["status"],
+        len(api.deployments("?limit=100", project=project, user=user).json["items"]),
+        (dev["data_mode"], dev_state, prod_state),
+        (dev_pending, prod_pending),
+    )
+
+
 def projects(api: CheckedWorld) -> Iterator[tuple[str, str]]:
     """Yield each project with a user who can read it."""
     for project in api.emulator.summary.projects:
@@ -32,6 +91,12 @@ def test_the_default_world_has_a_free_and_a_paid_organization(summary: dict[str,
         "free",
         "paid",
     ]
+
+
+def test_the_default_world_has_these_projects(api: CheckedWorld) -> None:
+    contents = {project: contents_of(api, project, user) for project, user in projects(api)}
+
+    assert contents == CONTENTS
 
 
 def test_the_default_world_has_a_user_for_every_role(summary: dict[str, Any]) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hosting_emulator.storage import directory as directories
 from hosting_emulator.storage.format import StateRefused
-from tests.support.in_process import fresh_world
+from tests.support.in_process import InProcess, fresh_world
 from tests.support.worlds_on_disk import open_directory, world_content
 
 
@@ -41,6 +42,41 @@ def test_stored_worlds_are_loaded_at_the_next_start(directory, tmp_path):
 def test_a_data_directory_is_ignored_by_git_and_private(directory):
     assert (directory.path / ".gitignore").read_text() == "*\n"
     assert (directory.path / "worlds").stat().st_mode & 0o077 == 0
+
+
+def test_a_deleted_data_directory_is_written_again_with_the_same_private_folders(directory):
+    directory.keep(fresh_world(), fresh=True)
+    before = {
+        path.relative_to(directory.path): path.stat().st_mode
+        for path in directory.path.rglob("*")
+        if path.is_dir()
+    }
+    shutil.rmtree(directory.path)
+
+    directory.check_files()
+
+    after = {
+        path.relative_to(directory.path): path.stat().st_mode
+        for path in directory.path.rglob("*")
+        if path.is_dir()
+    }
+    assert after == before
+
+
+def test_a_stop_that_has_taken_long_keeps_the_other_journals(tmp_path, monkeypatch):
+    monkeypatch.setattr(directories, "FOLDING_AT_STOP_S", 0)
+    directory = open_directory(tmp_path / "data")
+    api = InProcess(fresh_world(), directory.keep(fresh_world(), fresh=True))
+    api.set_flag(True)
+    journal = directory.path / "worlds" / "default" / "journal.ndjson"
+    before = journal.read_bytes()
+
+    directory.close()
+
+    reopened = open_directory(tmp_path / "data")
+    assert journal.read_bytes() == before
+    assert world_content(reopened.load("default")) == world_content(api.world)
+    reopened.close()
 
 
 def test_a_second_process_is_refused_in_one_line(directory):

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from hosting_emulator.storage import files
 from hosting_emulator.storage import keeper as keepers
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.journal import first_line
@@ -522,6 +523,33 @@ async def test_a_stop_after_a_failed_sync_writes_everything_again(synced_world, 
 
     assert synced_world.journal.read_bytes() == first_line("default")
     assert world_content(synced_world.read()) == world_content(synced_world.api.world)
+
+
+@pytest.mark.parametrize("durability", ["disk", "process"])
+def test_a_new_journal_is_synced_with_its_folder_before_a_change_goes_into_it(
+    tmp_path, monkeypatch, durability: str
+):
+    """A crash of the machine would otherwise lose the new file with the changes in it."""
+    folder = tmp_path / "default"
+    with world_folder(folder, durability=durability, compact_bytes=1) as stored_world:
+        synced_journals = []
+        changing_thread = threading.get_ident()
+        sync_directory = files.sync_directory
+
+        def sync(path):
+            if threading.get_ident() == changing_thread:
+                synced_journals.append((path, stored_world.journal.read_bytes()))
+            sync_directory(path)
+
+        monkeypatch.setattr(files, "sync_directory", sync)
+        for number in range(400):
+            stored_world.api.set_flag(bool(number % 2))
+            if synced_journals:
+                break
+        stored_world.wait_for_snapshots()
+
+    expected = [(folder, first_line("default"))] if durability == "disk" else []
+    assert synced_journals == expected
 
 
 async def test_simultaneous_syncs_and_folds_lose_nothing(tmp_path, monkeypatch):

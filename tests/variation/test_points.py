@@ -85,6 +85,49 @@ def test_every_assumption_is_varied_or_listed_with_a_reason():
     )
 
 
+OPERATIONS = {"initialize_managed_source", "apply_project_domains", "get_operation"}
+#: The calls whose responses a point can vary; no calls mean all calls and all problems.
+CALLS_OF_POINTS: dict[str, set[str]] = {
+    "accepted-status": {"initialize_managed_source", "apply_project_domains"},
+    "operation-replay": {"initialize_managed_source", "apply_project_domains"},
+    "key-created-status": {"create_user_api_key"},
+    "key-replayed-status": {"create_user_api_key"},
+    "permission-names": {"create_user_api_key"},
+    "ticket-created-status": {"create_dev_access_ticket"},
+    "deployment-order": {"list_deployments"},
+    "page-size": {"list_deployments"},
+    "cursor-form": {"list_deployments"},
+    "unknown-deployment-status": {"list_deployments"},
+    "lifecycle-longer": OPERATIONS,
+    "progress-absent": OPERATIONS,
+    "unknown-phase": OPERATIONS,
+    "unknown-reconciliation-state": OPERATIONS,
+    "unknown-error-code": OPERATIONS,
+    "result-content": OPERATIONS,
+    "next-poll": OPERATIONS,
+    "flag-reenabled": {"set_project_powered_by_flag"},
+    "unknown-body-fields": {"initialize_managed_source", "create_user_api_key"},
+    "unexpected-body": {name for name, spec in CALLS.items() if spec.body is None},
+    "id-order": OPERATIONS | {"list_deployments"},
+    "scope-order": {"get_dns_authorization"},
+    "unknown-database-state": {"read_database_compute"},
+    "unknown-data-mode": {"read_database_compute"},
+    # The flag is closed to additional properties, and its fields and those of the DNS authorization
+    # are all required.
+    "absent-fields": CALLS.keys() - {"set_project_powered_by_flag", "get_dns_authorization"},
+    "extra-fields": CALLS.keys() - {"set_project_powered_by_flag"},
+}
+
+
+@pytest.mark.parametrize("point", list_points(), ids=lambda point: point.id)
+def test_a_point_varies_the_responses_of_these_calls(point):
+    assert set(point.calls) == CALLS_OF_POINTS.get(point.id, set())
+
+
+def test_the_calls_are_listed_only_for_points_that_exist():
+    assert CALLS_OF_POINTS.keys() <= {point.id for point in list_points()}
+
+
 @pytest.mark.parametrize("point", list_points(), ids=lambda point: point.id)
 def test_every_point_is_described_with_known_calls_and_assumptions(point):
     assert re.fullmatch("[a-z]+(-[a-z]+)*", point.id)
