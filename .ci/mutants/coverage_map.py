@@ -43,6 +43,13 @@ _UNRECORDED = {
 RECORD_TESTS = ("tests/golden/test_record.py",)
 #: Compare each declared sentence with the contract's text, and whole documents with their record.
 _TESTS_OF_TEXTS = ("tests/lab/contract_check/test_sentences.py", *RECORD_TESTS)
+#: The folders of the tests of the packages beside the emulator.
+_FOLDERS = {
+    "hosting_emulator_cli": "cli",
+    "hosting_emulator_lab": "lab",
+    "hosting_emulator_scenarios": "scenario",
+    "pytest_hosting_emulator": "plugin",
+}
 
 
 @dataclass(frozen=True)
@@ -398,11 +405,11 @@ class CoverageMap:
 def reads_declarations(test: Test, function: str) -> bool:
     """Return whether a test is one of those that may read any declaration of a function's package.
 
-    These are the tests in the package's own folder, and the tests of the texts and documents that are
-    generated from declarations, the record of both OpenAPI documents among them.
+    These are the tests in the package's own folder, the tests of architecture, and the tests of the texts
+    and documents that are generated from declarations, the record of both OpenAPI documents among them.
     """
-    package = function.partition(":")[0].split(".")[1:2]
-    folders = {"docs", "openapi", *package}
+    root, *parts = function.partition(":")[0].split(".")
+    folders = {"architecture", "docs", "openapi", *parts[:1], _FOLDERS.get(root, root)}
     return test.file.split("/")[1] in folders or test.file in _TESTS_OF_TEXTS
 
 

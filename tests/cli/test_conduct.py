@@ -63,6 +63,16 @@ def test_conduct_prints_the_most_severe_finding_first(ask, control: FakeControl)
     assert max(map(len, result.stdout.splitlines())) <= 120
 
 
+def test_conduct_prints_remarks_in_lines_of_at_most_100_characters(ask, control: FakeControl):
+    start = "x" * 49
+    longest = f"{start} {'y' * 50}"
+    control.on(PATH, conduct_report(NOTE, remarks=[longest, f"{longest}y"]))
+
+    lines = ask("conduct").stdout.splitlines()
+
+    assert lines[-3:] == [longest, start, "y" * 51]
+
+
 def test_conduct_exits_0_without_findings(ask, control: FakeControl):
     control.on(PATH, conduct_report())
 

@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import resource
 import socket
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ import pytest
 from hosting_emulator import __version__
 from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorProbe
+from hosting_emulator_cli.doctor_findings import FINDINGS
 from tests.support.control_samples import HEALTH, INFO
 from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
@@ -97,6 +99,16 @@ def test_doctor_prints_every_finding_as_json(run, tmp_path: Path):
     }
     assert all(set(row) == {"check", "verdict", "seen", "advice"} for row in report["findings"])
     assert all(row["advice"] for row in report["findings"] if row["verdict"] == "problem")
+    assert [row for row in report["findings"] if "could not run" in row["seen"]] == []
+
+
+def test_each_finding_and_each_advice_of_doctor_is_a_sentence():
+    rows = [row for rows in FINDINGS.values() for row in rows.values()]
+    texts = [text for row in rows for text in (row.message, row.advice) if text is not None]
+
+    wrong = [text for text in texts if not re.fullmatch(r"[A-Z`{].*[.}]", text)]
+
+    assert wrong == []
 
 
 def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(run, tmp_path: Path, monkeypatch):
@@ -218,6 +230,21 @@ def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
     assert chosen.verdict == "problem"
     assert chosen.seen == "Nothing responds at http://here: connection refused."
     assert default.verdict == "note"
+
+
+@pytest.mark.parametrize(
+    ("reason", "seen"),
+    [
+        ("the server is no emulator", "The server is no emulator."),
+        ("http://here is no emulator", "http://here is no emulator."),
+    ],
+)
+def test_doctor_reports_the_reason_of_another_server_as_a_sentence(reason: str, seen: str):
+    probe = EmulatorProbe(None, None, reason)
+
+    finding = doctor_checks.check_emulator("http://here", probe, is_url_chosen=True)
+
+    assert finding.seen == seen
 
 
 def test_doctor_reports_a_port_that_another_program_uses(port: int):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -319,3 +322,36 @@ def test_start_passes_the_variation_on(run, bootstrap: FakeBootstrap):
 
     [settings] = bootstrap.settings
     assert (settings.vary, settings.vary_only) == ("7", ("page-size",))
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+#: Runs `exec` in a process that gets a signal while its emulator is ready and its command has not begun.
+SIGNALLED_EXEC = """
+import os, sys, time
+from hosting_emulator_cli import execution
+from hosting_emulator_cli.main import cli
+
+def variables(run, ready):
+    os.kill(os.getpid(), int(sys.argv[1]))
+    until = time.monotonic() + 30
+    while run._signal is None and time.monotonic() < until:
+        time.sleep(0.01)
+    return {}
+
+execution._CommandRun._variables = variables
+cli(["exec", "--", "touch", sys.argv[2]])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_command_begins_ends_exec_without_the_command(
+    number: signal.Signals, tmp_path: Path
+):
+    result = tmp_path / "result"
+    arguments = [sys.executable, "-c", SIGNALLED_EXEC, str(int(number)), str(result)]
+
+    run = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+
+    assert (run.returncode, run.stderr) == (128 + number, "")
+    assert not result.exists()

@@ -71,6 +71,21 @@ def test_each_option_and_argument_is_explained():
     assert silent == [], "give the option a `help=`, or name the argument in the docstring"
 
 
+def test_the_help_of_a_command_and_of_an_option_consists_of_sentences():
+    texts: list[tuple[tuple[str, ...], str]] = []
+    for path in ALL:
+        command = command_at(path)
+        before_examples = (command.help or "").partition("\b")[0]
+        texts += [(path, text) for text in before_examples.split("\n\n")]
+        options = [option for option in command.params if isinstance(option, click.Option)]
+        texts += [(path, option.help or "") for option in options]
+
+    # The help of an option may begin with a value, which is in lower case.
+    wrong = [row for row in texts if not re.fullmatch(r"(?s)(\S.*[.:])?", row[1].strip())]
+
+    assert wrong == []
+
+
 def test_help_is_printed_and_fits_80_columns(run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", "80")
 

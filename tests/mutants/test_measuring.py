@@ -12,7 +12,8 @@ import pytest
 
 pytest.importorskip("coverage")
 
-from mutants.coverage_map import CoverageMap
+from mutants.coverage_map import CoverageMap, reads_declarations
+from mutants.coverage_map import Test as CoveredTest
 from mutants.execution import Executor
 from mutants.product import Mutant, Product, Renames
 from mutants.samples import Outcome
@@ -160,6 +161,29 @@ def test_a_mutant_is_run_with_the_tests_of_its_code(
     assert (result.outcome, result.killer.rpartition("::")[2]) == (outcome, killer)
     assert (copy.path / mutant.file).read_text() == PRODUCT
     assert (repository / mutant.file).read_text() == PRODUCT
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "is_near"),
+    [
+        ("tests/contract/test_problems.py", "hosting_emulator.contract.calls:ROWS", True),
+        ("tests/engine/test_why.py", "hosting_emulator.contract.calls:ROWS", False),
+        ("tests/docs/test_pages.py", "hosting_emulator.contract.calls:ROWS", True),
+        ("tests/cli/test_help.py", "hosting_emulator_cli.commands.outcome:<module>", True),
+        ("tests/plugin/test_worlds.py", "hosting_emulator_cli.commands.outcome:<module>", False),
+        ("tests/lab/replay/test_run.py", "hosting_emulator_lab.replay.run:WORDS", True),
+        ("tests/plugin/test_worlds.py", "pytest_hosting_emulator.options:OPTIONS", True),
+        (
+            "tests/architecture/test_frozen_values.py",
+            "hosting_emulator.messages.faults:Fault",
+            True,
+        ),
+    ],
+)
+def test_a_declaration_is_read_by_the_tests_of_its_package_and_of_documents(
+    file: str, function: str, is_near: bool
+) -> None:
+    assert reads_declarations(CoveredTest(f"{file}::test", 0.1), function) == is_near
 
 
 def test_nothing_is_recorded_again_until_a_test_changes(

@@ -97,6 +97,63 @@ def test_a_description_is_a_sentence_or_a_phrase_in_lower_case(
     assert [text for text in texts if re.match("[^a-z*]", text) and not text.endswith(".")] == []
 
 
+def success_schema(operation: Any) -> Any:
+    """Return the schema of the JSON body of a success, or None if a success has no JSON body."""
+    response = next(iter(operation["responses"].values()))
+    return response.get("content", {}).get("application/json", {}).get("schema")
+
+
+def test_the_control_document_names_the_response_that_can_be_null(
+    document: Any, hosting_emulator: HostingEmulator
+):
+    nullable = [
+        path
+        for _, path, operation in operations(document)
+        if {"type": "null"} in (success_schema(operation) or {}).get("anyOf", ())
+    ]
+
+    assert nullable == ["/worlds/{world}/variation"]
+    assert hosting_emulator.control.get(hosting_emulator.control_path("variation")) is None
+
+
+@pytest.mark.parametrize("member", ["NewClock.at", "ClockChange.at", "Advance.to"])
+def test_the_control_document_marks_a_timestamp_in_a_request(document: Any, member: str):
+    schema, name = member.split(".")
+    choices = document["components"]["schemas"][schema]["properties"][name]["anyOf"]
+
+    assert {"type": "string", "format": "date-time"} in choices
+
+
+@pytest.mark.parametrize("path", ["requests", "requests.har", "events"])
+def test_the_filters_of_requests_are_documented_as_query_parameters(document: Any, path: str):
+    parameters = document["paths"][f"/worlds/{{world}}/{path}"]["get"]["parameters"]
+    documented = {item["name"] for item in parameters if item["in"] == "query"}
+
+    assert {"call", "status", "user", "project", "since", "until", "text", "after"} <= documented
+
+
+def test_a_number_outside_its_documented_bounds_is_refused_by_its_name(
+    document: Any, hosting_emulator: HostingEmulator
+):
+    refusals = []
+    for method, path, operation in operations(document):
+        if path.startswith(PROCESS_WIDE_PATHS):
+            continue
+        for parameter in operation.get("parameters", ()):
+            schema = parameter["schema"]
+            if parameter["in"] == "query" and schema.get("type") == "integer":
+                for number in (schema["minimum"] - 1, schema["maximum"] + 1):
+                    query = {**parameter, "example": number}
+                    status, body = send_examples(
+                        hosting_emulator, method, path, {**operation, "parameters": [query]}
+                    )
+                    title = json.loads(body)["title"]
+                    refusals.append((path, status, title, f"Bad {parameter['name']}"))
+
+    assert len(refusals) >= 10
+    assert [row for row in refusals if row[1] != 400 or row[2] != row[3]] == []
+
+
 def test_each_control_operation_succeeds_with_its_examples(
     document: Any, hosting_emulator: HostingEmulator
 ):

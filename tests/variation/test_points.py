@@ -7,6 +7,7 @@ import pytest
 from hosting_emulator.contract.assumption_table import describe
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.call_table import CallTable
+from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.openapi import responses
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.variation.points import (
@@ -17,7 +18,7 @@ from hosting_emulator.variation.points import (
 )
 from hosting_emulator.variation.worlds import STATUSES, draw_assumptions, read_variation
 
-CALLS = {spec.call_id: spec for spec in CallTable(DEFAULTS)}
+CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in CallTable(DEFAULTS)}
 #: What a client must know before its first request, because no response can tell it.
 KNOWN_BEFOREHAND = {
     "cursor_parameter",
