@@ -156,7 +156,7 @@ def test_an_intervention_leaves_hosts_behind(api: CheckedWorld, word: str) -> No
 
     result = api.poll(operation).json["result"]
     assert result == {"hostnames": {"production": names["production"]}}
-    assert "leaves the host production" in message
+    assert "leaves the production host" in message
     assert "in the operation's result" in message
 
 

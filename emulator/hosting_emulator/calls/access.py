@@ -183,7 +183,7 @@ def _check_permissions(change: Change, request: CallRequest, permissions: frozen
 def count_request(change: Change, user_id: str) -> None:
     """Count a user's request in the current window of world time, if there is a rate limit.
 
-    Raises Refused `rate_limited` for a request over the limit.
+    Raises Refused for a request over the limit, by default with `rate_limited`.
     """
     limit = parse_rate_limit(change.assumptions.rate_limit)
     if limit is None:

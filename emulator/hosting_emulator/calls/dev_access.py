@@ -55,7 +55,7 @@ def create_dev_access_ticket(change: Change, request: CallRequest, project: Proj
 
 
 def _revoke_earlier_ticket(change: Change, principal: str) -> None:
-    # Each new ticket revokes the previous ticket, so only the last ticket can still be unused.
+    # Each new ticket revokes the previous ticket, so only the last ticket can still be redeemed.
     last_id = change.world.indexes.get(f"last_ticket:{principal}")
     if last_id is None:
         return

@@ -33,8 +33,8 @@ _LONGEST_QUOTE = 60
 #: A message does not quote numbers of this size or larger.
 _LONG_NUMBER = 1e15
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
-#: Encodes a body's fields in a canonical form. Two requests count as the same request if the fields
-#: that the call reads are equal (contract, call 3: an exact replay has the same name and
+#: Encodes a body's fields in a canonical form. Two bodies count as the same body if the fields that
+#: the call reads are equal (contract, call 3: an exact replay has the same name and
 #: Idempotency-Key).
 _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
@@ -211,8 +211,8 @@ def _judge_body(
     )
 
 
-#: Cache the results, because clients repeat the same few small bodies, and a result depends only on
-#: the bytes.
+#: Cache the results, because clients repeat the same few small bodies, and the result depends only
+#: on the arguments.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 

@@ -59,7 +59,7 @@ class Chapter:
 
     @property
     def usage(self) -> UsageCounter:
-        """The hit counts of the world's faults and outcomes."""
+        """How often the world's faults and outcomes were considered, and their nearest requests."""
         if self.ended:
             return self._usage
         return self.engine.usage

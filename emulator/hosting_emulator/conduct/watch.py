@@ -1,9 +1,9 @@
 """Watches one chapter of a world, and judges each exchange once.
 
-An exchange is judged when a report is requested, when the log is about to drop the exchange, or
-when the watch is closed. A request is judged only after its response, so that judging does not
-delay the response. If a judge raises an error, the report includes the error, and judging
-continues.
+An exchange is judged when a report is requested, when `judge_some` is called, when the log is about
+to drop the exchange, or when the watch is closed. A request is judged only after its response, so
+that judging does not delay the response. If a judge raises an error, the report includes the error,
+and judging continues.
 """
 
 from __future__ import annotations

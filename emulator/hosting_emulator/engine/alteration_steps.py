@@ -105,7 +105,7 @@ def count_alterations(engine: Engine, ctx: ExchangeContext) -> None:
     for table in (FAULTS, STREAMS):
         for key, record in counts.writes.get(table.name, {}).items():
             change.put(table, key, record)
-    # The call is already committed, so a failure to store the counts must not change its response.
+    # The response is already decided, so a failure to store the counts must not change it.
     with suppress(StoreFailed):
         engine.commit(change, FAULTS_COUNTED)
 

@@ -96,7 +96,7 @@ class Engine:
         self.access_tokens = AccessTokens(world.seed, world.name)
         self.sign_ins = SignIns(world.seed, world.name)
         self.log = RequestLog()
-        #: The number of times that each fault and outcome was considered for a request.
+        #: How often each fault and outcome was considered for a request, and its nearest request.
         self.usage = UsageCounter()
         #: The unfinished exchanges by the storage key of their Idempotency-Key.
         self.in_flight: dict[str, CallRequest] = {}
@@ -106,7 +106,7 @@ class Engine:
         self.starts = keeper.starts
         #: Whether the world is kept in memory only.
         self.ephemeral = False
-        #: The faults that a judge protects in every world of the process.
+        #: The faults that judges protect in the worlds of the process.
         self.protected: ProtectedFaults | None = None
         #: The idle time, in real milliseconds, after which the world is deleted. None means never.
         self.ttl_ms: int | None = None

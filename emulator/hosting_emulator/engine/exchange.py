@@ -44,11 +44,11 @@ class Entry(CallRequest, kw_only=True):
 
     Reasons: `why` lists the notes, oldest first. `acted` lists the faults that acted, with their
     hit counts at that time. `altered` lists the parts of the response that faults altered.
-    `unaltered` lists the faults that could have altered the response but did not act: the id of
-    each fault, and the reason. `own_status` is the status before any alteration, or 0 if nothing
-    was altered. `varied` lists the variation points at which the response was varied. `assumption`
-    is the assumption that decided the response, if only the call itself can tell which assumption
-    did.
+    `unaltered` lists the faults that matched the request but left the response as it was, for
+    example alterations that are impossible here: the id of each fault, and the reason. `own_status`
+    is the status before any alteration, or 0 if nothing was altered. `varied` lists the variation
+    points at which the response was varied. `assumption` is the assumption that decided the
+    response, if only the call itself can tell which assumption did.
 
     Time: `came_ms` is the world time when the request arrived, before a skip clock moved for this
     request. `real_ms` is the machine's time when the request arrived. `late_ms` is how long faults
@@ -116,7 +116,7 @@ class Entry(CallRequest, kw_only=True):
 
     @property
     def was_decided_by_fault(self) -> bool:
-        """Whether a fault other than an alteration acted on the exchange."""
+        """Whether a fault with a commit phase acted on the exchange."""
         return any(commit_phase_of(fault) is not None for fault in self.acted)
 
     @property

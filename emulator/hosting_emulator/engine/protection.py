@@ -1,9 +1,9 @@
-"""Protected faults: faults, outcomes and interventions that a judge adds to all worlds of a process.
+"""Protected faults: faults, outcomes and interventions that a judge adds to worlds of a process.
 
 A client cannot remove protected faults. Protected faults are added again after a reset, a scenario
-load, a state import, a rewind or the removal of all faults. They are also added to new worlds. All
-worlds share the counts. A protected fault for the n-th request of a call therefore counts the
-requests that the client sends to all worlds.
+load, a state import, a rewind or the removal of all faults. They are also added to new worlds in
+their scope. The worlds in a scope share the counts. A protected fault for the n-th request of a
+call therefore counts the requests that the client sends to all these worlds.
 
 Protected faults belong to the process and not to a world. An exported state contains no protected
 faults, and a world on disk never gets protected faults.

@@ -26,8 +26,8 @@ CODE_LIFETIME_MS = 60_000
 REFRESH_LIFETIME_S = 30 * 86_400
 #: The lifetime of a browser session at the provider, in seconds of world time.
 SESSION_LIFETIME_S = 7 * 86_400
-#: Expired grants are deleted each time this many codes have been issued, because a deletion reads
-#: all grants.
+#: Expired grants are deleted only once for this many new codes, because a deletion reads all
+#: grants.
 _CODES_BETWEEN_DELETIONS = 100
 _SEALING_ALGORITHM = "HS256"
 SealKind = Literal["refresh", "session"]

@@ -52,7 +52,7 @@ class WorldsObserver(Observer, Protocol):
 
 
 class Worlds:
-    """All worlds by name. The world `default` always exists. Without a store, no world is saved."""
+    """All worlds by name. The `default` world always exists. Without a store, no world is saved."""
 
     def __init__(
         self,

@@ -132,9 +132,10 @@ def _reacts_later(fault: Fault) -> bool:
 
 
 def is_chosen(change: Change, fault: Fault, subject: FaultSubject, stream: str = "faults") -> bool:
-    """Return whether a fault or outcome acts on a request that is already counted as seen.
+    """Return whether a rule selects a request that its fault or outcome already counts as seen.
 
-    If the rule has a probability, this function draws a number from the world's stream `stream`.
+    If only the rule's probability is left to decide, this function draws a number from `stream`, a
+    random stream of the world.
     """
     probability = fault.rule.probability
     idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)

@@ -1,6 +1,6 @@
 """Deployments.
 
-Each deployment is created together with an operation, and follows the state of this operation.
+Each deployment is created together with an operation, and follows this operation until it ends.
 """
 
 from __future__ import annotations

@@ -57,11 +57,11 @@ def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
 
 
 def effects_text(effects: PartialEffects) -> str:
-    """Describe effects in words: `the host development, the DNS authorization revoked`."""
+    """Describe effects in words: `the development host, the DNS authorization revoked`."""
     parts = []
     if effects.hosts:
         noun = "host" if len(effects.hosts) == 1 else "hosts"
-        parts.append(f"the {noun} {' and '.join(effects.hosts)}")
+        parts.append(f"the {' and '.join(effects.hosts)} {noun}")
     if effects.source is not None:
         parts.append("its source initialized")
     if effects.deployment is not None:

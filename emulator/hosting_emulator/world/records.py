@@ -296,7 +296,7 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 
 
 class InteractiveSession(WorldRecord, frozen=True, gc=False):
-    """The session of a user who signed in with a browser.
+    """The session of a user who signed in with a browser, or an implicit session that has ended.
 
     A session is stored under the `sid` claim of the session's tokens.
     """
@@ -342,7 +342,7 @@ class RateWindow(WorldRecord, frozen=True, gc=False):
 
 
 class RetryWait(WorldRecord, frozen=True, gc=False):
-    """The time until which a refused request must wait under a skip clock.
+    """The end of the wait before a retry under a skip clock, after a refusal or a stale read.
 
     The record is stored under a digest of the request. A retry of the request moves the clock to
     `due_ms`.

@@ -2,7 +2,7 @@
 
 A `World` never changes. A call writes to a `Change`, which reads all other rows from the world.
 Applying the change creates the next world. Dropping the change has no effect. A refused or failing
-call therefore cannot alter anything. Forks, snapshots and resets only copy a reference.
+call therefore cannot alter anything. Forks and snapshots only copy a reference.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from hosting_emulator.world.tables import (
 R = TypeVar("R")
 #: The rows that a change writes, by table and key. The value None deletes a row.
 Writes = Mapping[str, Mapping[str, Any]]
-#: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough,
-#: because adding an event takes 0.2 µs with ten events and 12 µs with a thousand. A project has at
-#: most two scheduled events.
+#: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough, because adding
+#: an event takes 0.2 µs with ten events and 12 µs with a thousand. A project usually has at most
+#: two scheduled events.
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 #: The rows of a table by their keys. A small table is a dict that is never modified. Copying such a
 #: dict takes a third as long as inserting a row into a map. Reading from a dict takes a fifth as

@@ -89,7 +89,7 @@ class NotRetryable(ConductJudge):
             and exchange.crossed(earlier)
             and earlier.entry.code == exchange.entry.code
         ):
-            # If several requests crossed each other, keep the first request and compare the others with it.
+            # If several requests overlapped, keep the first request and compare the others with it.
             last = earlier
         self._last.keep(exchange.credentials, exchange if is_mutation else last)
         if is_mutation and exchange.status >= 400:

@@ -99,7 +99,7 @@ class Tokens(ConductJudge):
 
 
 class MisplacedSecrets(ConductJudge):
-    """Detects secrets of this world in the URL and in all headers except Authorization."""
+    """Detects secrets of this world in the URL and in any header other than Authorization."""
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         yield from _secrets_in_url(exchange)

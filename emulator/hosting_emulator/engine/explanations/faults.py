@@ -22,8 +22,7 @@ def explain_faults(
 ) -> Iterator[ExplainedStep]:
     """Explain the faults of a commit phase: those that acted, and those that only matched the request.
 
-    If `commit_phase` is None, explain the faults that alter the response, which have no commit
-    phase.
+    If `commit_phase` is None, explain the faults that have no commit phase, such as alterations.
     """
     for fault in entry.acted:
         if commit_phase_of(fault) == commit_phase:

@@ -98,7 +98,7 @@ def why(engine: Engine, operation_id: str) -> Why | None:
 
 
 def standstill(engine: Engine, operation_id: str) -> str:
-    """Return sentences that say why time does not move an unfinished operation, and which command does."""
+    """Return sentences that say why time does not move an unfinished operation, and what to run."""
     explanation = why(engine, operation_id)
     assert explanation is not None
     sentences = [f"operation {operation_id} does not move with time.", *explanation.sentences]

@@ -185,4 +185,4 @@ def release_claim(change: Change, project: Project) -> str:
     if held is None or held.kind != HELD:
         raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")
     operations.finish(change, held, "succeeded", Ending("intervention", "release_claim"))
-    return f"the claim of {project.alias} is free"
+    return f"the claim of {project.alias} is released"

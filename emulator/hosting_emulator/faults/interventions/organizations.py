@@ -64,7 +64,7 @@ def add_member(
     user: User,
     role: OrganizationRole = "member",
 ) -> str:
-    """A user joins an organization, or gets another role in the organization."""
+    """A user joins an organization, or gets a different role in the organization."""
     membership = Membership(organization.id, user.id, role)
     change.put(MEMBERSHIPS, f"{organization.id}/{user.id}", membership)
     return f"{user.alias} now has the {role} role in {organization.alias}"
