@@ -1,14 +1,18 @@
-"""A run at a point is repeated if it goes wrong, and its delays suit the client."""
+"""The runs of an exploration: two clean runs, a second run after a failure, and suitable delays."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from hosting_emulator_lab.judge.client_requests import number_requests
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.point_runs import PointRuns
-from hosting_emulator_lab.judge.run_results import PointResult, RunEnd
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import CleanRunFailed, PointResult, RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
-from tests.lab.judge.samples import sample_clean_run, sample_observation
+from tests.lab.judge.samples import exchange, sample_clean_run, sample_observation, state
 
 TIMEOUT = "create_user_api_key#1/timeout/after_commit"
 FAILURE = RunEnd(3)
@@ -72,3 +76,95 @@ def test_a_late_response_arrives_within_the_timeout_of_the_client(timeout_s: flo
         point_runs.result("run", point, clean_run)
 
     assert delays == [2000, late_ms, late_ms]
+
+
+class CleanRuns:
+    """Makes clean runs that end like this, and records the time limit of each run."""
+
+    def __init__(self, *ends: RunEnd, keys: Sequence[str] = ("a", "b")) -> None:
+        self.limits_s: list[float | None] = []
+        self._ends = ends
+        self._keys = keys
+
+    def perform(self, visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
+        index = len(self.limits_s)
+        self.limits_s.append(limit_s)
+        key_request = exchange("create_user_api_key", 201, idempotency_key=self._keys[index])
+        visit.observation = Observation(number_requests([key_request]), state())
+        return self._ends[index]
+
+
+@pytest.mark.parametrize(("durations_s", "limit_s"), [((2.0, 1.0), 10.0), ((30.0, 20.0), 60.0)])
+def test_the_time_limit_is_three_times_the_shorter_clean_run(
+    durations_s: tuple[float, float], limit_s: float
+):
+    runs = CleanRuns(*(RunEnd(0, duration_s=duration_s) for duration_s in durations_s))
+    point_runs = PointRuns(runs.perform)
+
+    clean_run = point_runs.clean()
+
+    assert clean_run.end.duration_s == min(durations_s)
+    assert (runs.limits_s, point_runs.limit_s) == ([600.0, 600.0], limit_s)
+
+
+def test_a_time_limit_of_the_caller_applies_to_all_runs():
+    runs = CleanRuns(RunEnd(0, duration_s=30.0), RunEnd(0, duration_s=30.0))
+    point_runs = PointRuns(runs.perform, limit_s=5.0)
+
+    point_runs.clean()
+
+    assert (runs.limits_s, point_runs.limit_s) == ([5.0, 5.0], 5.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "is_second", "message"),
+    [
+        ([RunEnd(3)], False, "ended with 3"),
+        ([RunEnd(0), RunEnd(143, hung=True)], True, "did not end within 600 s"),
+    ],
+)
+def test_a_clean_run_that_does_not_succeed_is_an_error(
+    ends: list[RunEnd], is_second: bool, message: str
+):
+    with pytest.raises(CleanRunFailed, match=message) as error:
+        PointRuns(CleanRuns(*ends).perform).clean()
+
+    assert error.value.is_second is is_second
+    assert error.value.end == ends[-1]
+
+
+def test_output_that_differs_between_clean_runs_is_unknown():
+    first = RunEnd(0, printed_lines=("made key 1",))
+    second = RunEnd(0, printed_lines=("made key 2",))
+    other = RunEnd(0, printed_lines=("made no key",))
+
+    assert PointRuns(CleanRuns(first, second).perform).clean().end.printed_lines == ("made key 1",)
+    assert PointRuns(CleanRuns(first, other).perform).clean().end.printed_lines is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "same_keys"), [(("a", "b"), ()), (("a", "a"), ("create_user_api_key#1",))]
+)
+def test_the_clean_run_names_requests_that_had_the_same_key_twice(
+    keys: tuple[str, str], same_keys: tuple[str, ...]
+):
+    runs = CleanRuns(RunEnd(0), RunEnd(0), keys=keys)
+
+    assert PointRuns(runs.perform).clean().same_keys == same_keys
+
+
+@pytest.mark.parametrize(
+    ("fault", "limit_s"), [("timeout/after_commit", 10.0), ("value_lost/lasting", 20.0)]
+)
+def test_a_lasting_effect_doubles_the_time_limit(fault: str, limit_s: float):
+    limits_s: list[float | None] = []
+
+    def perform(visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
+        visit.observation = sample_observation(hit=True)
+        limits_s.append(limit_s)
+        return RunEnd(0)
+
+    point = FaultPoint.read(f"create_user_api_key#1/{fault}")
+    PointRuns(perform).result("run-1", point, sample_clean_run(), once=True)
+
+    assert limits_s == [limit_s]

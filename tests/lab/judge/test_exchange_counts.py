@@ -1,0 +1,111 @@
+"""What the exchanges of a run show: API keys, refusals in a row, and URLs without a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator_lab.judge.exchange_counts import (
+    KeyCounts,
+    count_keys,
+    count_refusals,
+    null_urls,
+    world_time_between,
+)
+from tests.lab.judge.samples import exchange
+
+CREATE_KEY = "create_user_api_key"
+READING = "list_deployments"
+
+
+def test_a_key_counts_once_however_often_it_is_requested():
+    exchanges = [
+        exchange(CREATE_KEY, 503, idempotency_key="a"),
+        exchange(CREATE_KEY, 201, idempotency_key="a"),
+        exchange(CREATE_KEY, 201, idempotency_key="b"),
+        exchange(READING, 200, idempotency_key="c"),
+    ]
+
+    assert count_keys(exchanges) == KeyCounts(requested=2, values=2, lost=0)
+
+
+def test_a_replay_shows_that_the_value_of_a_key_is_lost():
+    exchanges = [
+        exchange(CREATE_KEY, 201, idempotency_key="a", lost="connection_reset"),
+        exchange(CREATE_KEY, 201, idempotency_key="a", replayed=True),
+    ]
+
+    assert count_keys(exchanges) == KeyCounts(requested=1, values=0, lost=1)
+
+
+def test_the_client_does_not_know_of_a_loss_if_the_replay_is_lost_too():
+    exchanges = [
+        exchange(CREATE_KEY, 201, idempotency_key="a", lost="connection_reset"),
+        exchange(CREATE_KEY, 201, idempotency_key="a", replayed=True, lost="timeout"),
+    ]
+
+    assert count_keys(exchanges) == KeyCounts(requested=1, values=0, lost=0)
+
+
+def test_a_refused_key_is_neither_received_nor_lost():
+    exchanges = [exchange(CREATE_KEY, 409, idempotency_key="a")]
+
+    assert count_keys(exchanges) == KeyCounts(requested=1, values=0, lost=0)
+
+
+def test_refusals_are_counted_since_the_latest_success():
+    exchanges = [
+        exchange(READING, 503),
+        exchange(READING, 200),
+        exchange(READING, 503),
+        exchange(CREATE_KEY, 503),
+        exchange(READING, 403),
+    ]
+
+    assert count_refusals(exchanges, READING) == (2, False)
+
+
+def test_a_lost_response_counts_as_a_refusal():
+    assert count_refusals([exchange(READING, 200, lost="timeout")], READING) == (1, True)
+
+
+def test_a_request_that_was_granted_before_is_not_in_vain():
+    granted = exchange(READING, 200, path="/a")
+
+    assert count_refusals([granted, exchange(READING, 503, path="/a")], READING) == (1, False)
+    assert count_refusals([granted, exchange(READING, 503, path="/b")], READING) == (1, True)
+
+
+@pytest.mark.parametrize(("pause", "count"), [("00:09:59", 2), ("00:10:00", 1)])
+def test_a_request_after_ten_minutes_is_not_a_retry(pause: str, count: int):
+    exchanges = [
+        exchange(READING, 403, at="2026-01-01T00:00:00.000Z"),
+        exchange(READING, 403, at=f"2026-01-01T{pause}.000Z"),
+    ]
+
+    assert count_refusals(exchanges, READING).in_a_row == count
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "is_null"),
+    [
+        ("/v1/projects/null/domains", "", True),
+        ("/v1/projects/undefined", "", True),
+        ("/v1/projects", "environment=None", True),
+        ("/v1/projects/nullable", "", False),
+        ("/v1/projects/shop", "name=annul", False),
+    ],
+)
+def test_a_word_for_no_value_in_a_url_must_be_a_whole_part(path: str, query: str, is_null: bool):
+    urls = null_urls([exchange(READING, path=path, query=query)])
+
+    expected = f"{path}?{query}" if query else path
+    assert urls == (frozenset({expected}) if is_null else frozenset())
+
+
+def test_the_world_time_of_a_run_lies_between_its_first_and_its_last_request():
+    times = ("00:00:01.000", "00:00:02.000", "00:01:01.500")
+    exchanges = [exchange(READING, at=f"2026-01-01T{time}Z") for time in times]
+
+    assert world_time_between(exchanges) == 60.5
+    assert world_time_between(exchanges[:1]) == 0
+    assert world_time_between([]) == 0

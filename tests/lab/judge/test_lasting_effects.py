@@ -1,0 +1,93 @@
+"""Each lasting effect is armed so that it lasts from the request of its point on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import JsonObject
+from hosting_emulator_lab.judge.client_requests import ObservedExchange, number_requests
+from hosting_emulator_lab.judge.lasting_effects import LASTING_EFFECTS, lasting_effect
+from tests.lab.judge.samples import exchange, requests
+
+CHANGE_CALL = "create_user_api_key"
+READ_CALL = "list_deployments"
+PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
+
+
+def effect_document(word: str, log: list[ObservedExchange], **responses: Any) -> JsonObject:
+    """Return the protected fault of a lasting effect at the last request of a log."""
+    effect = lasting_effect(word)
+    assert effect is not None
+    request = replace(number_requests(log)[-1], **responses)
+    assert effect.suits(request)
+    return effect.document(request, "TOKEN" if word == "token_expired" else None)
+
+
+def test_an_outcome_skips_the_operations_that_the_client_began_before():
+    log = [exchange("apply_project_domains", 202), exchange("apply_project_domains", 202)]
+
+    assert effect_document("stick", log) == {
+        "outcome": {
+            "stick": {},
+            "call": "apply_project_domains",
+            "skip_first": 1,
+            "times": 1_000_000,
+        }
+    }
+
+
+def test_a_lasting_refusal_meets_the_request_and_all_later_requests_to_its_call():
+    log = [exchange(READ_CALL), exchange(CHANGE_CALL, 201), exchange(READ_CALL)]
+
+    assert effect_document("abort:forbidden", log) == {
+        "fault": {"abort": {"code": "forbidden"}, "call": READ_CALL, "skip_first": 1}
+    }
+
+
+def test_an_outage_meets_every_later_request_to_any_call():
+    log = [exchange(READ_CALL), exchange(CHANGE_CALL, 201)]
+
+    assert effect_document("outage", log) == {
+        "fault": {"abort": {"code": "service_unavailable"}, "skip_first": 1}
+    }
+
+
+def test_an_expired_token_meets_only_requests_with_this_token():
+    assert effect_document("token_expired", [exchange(READ_CALL)]) == {
+        "fault": {
+            "abort": {"code": "unauthenticated"},
+            "skip_first": 0,
+            "header": {"Authorization": "Bearer TOKEN"},
+        }
+    }
+
+
+def test_an_altered_response_keeps_its_other_members():
+    log = [exchange(READ_CALL)]
+    response = {"items": [1], "next_cursor": None}
+
+    assert effect_document("empty_list", log, response=response) == {
+        "fault": {
+            "respond": {"content": {"items": [], "next_cursor": None}},
+            "call": READ_CALL,
+            "skip_first": 0,
+        }
+    }
+
+
+def test_an_intervention_acts_on_the_project_of_the_request():
+    log = [exchange(READ_CALL, project=PROJECT)]
+
+    assert effect_document("another_page", log) == {
+        "intervention": {"add_deployments": {"project": PROJECT, "count": 101}}
+    }
+
+
+@pytest.mark.parametrize("response", [None, {"items": []}, {"items": [1], "next_cursor": "c"}, [1]])
+def test_a_list_that_would_look_the_same_or_has_a_next_page_is_not_emptied(response: Any):
+    request = replace(requests(READ_CALL)[0], response=response)
+
+    assert not LASTING_EFFECTS["empty_list"].suits(request)

@@ -1,0 +1,50 @@
+"""The state that a run left is compared with the state that the clean run left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.state_differences import StateDifferences, state_differences
+from hosting_emulator_lab.judge.world_summary import StateRows
+from tests.lab.judge.samples import key_row, operation_row, sample_clean_run, state
+
+ONE_KEY = state(user_api_keys={"1": key_row("ci")})
+TWO_KEYS = state(user_api_keys={"1": key_row("ci"), "2": key_row("ci")})
+
+
+def differences(
+    run_state: StateRows, clean_state: StateRows, second_state: StateRows | None = None
+) -> StateDifferences:
+    """Compare a run's state with the states of two clean runs, which are equal by default."""
+    clean_run = sample_clean_run(Observation((), clean_state), second_state=second_state)
+    return state_differences(Observation((), run_state), clean_run)
+
+
+def test_equal_states_have_no_differences():
+    assert differences(ONE_KEY, ONE_KEY) == StateDifferences([], [])
+
+
+def test_a_missing_row_is_a_difference_but_no_addition():
+    text = "1 API key, while the clean run makes 2: 'ci' of owner in acme"
+
+    assert differences(ONE_KEY, TWO_KEYS) == StateDifferences([text], [])
+
+
+def test_rows_from_before_the_run_are_not_counted_as_created():
+    clean_run = replace(sample_clean_run(Observation((), TWO_KEYS)), start=ONE_KEY)
+
+    texts = state_differences(Observation((), ONE_KEY), clean_run).texts
+
+    assert texts == ["0 API keys, while the clean run makes 1: 'ci' of owner in acme"]
+
+
+def test_failed_operations_can_be_left_out():
+    failed = state(operations={"1": operation_row("failed"), "2": operation_row("succeeded")})
+    clean_run = sample_clean_run(
+        Observation((), state(operations={"1": operation_row("succeeded")}))
+    )
+    observation = Observation((), failed)
+
+    assert state_differences(observation, clean_run).additions
+    assert not state_differences(observation, clean_run, include_failed=False).additions
