@@ -1,7 +1,7 @@
 """The verdict of `exec` on a command, based on an observation of all worlds in the emulator.
 
 There is no verdict if a judge failed. With `--conduct error`, there is also none if no request was
-observed. A chapter is a period in which a world's name referred to the same world.
+observed. A chapter is one life of a world, until the world is reset, loaded, replaced or deleted.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def report_texts(
 
     chapters = verdict.active_chapters() or [verdict.main_chapter()]
     if len(chapters) > MOST_REPORTS:
-        left = len(chapters) - MOST_REPORTS
-        yield f"{left} more worlds received requests. The reports on the latest {MOST_REPORTS} follow."
+        count = len(chapters)
+        yield f"{count} worlds received requests. The reports on the latest {MOST_REPORTS} follow."
     for chapter in chapters[-MOST_REPORTS:]:
         # The emulator ends with the command, so commands that need the emulator would not work.
         report = without_commands(observation.world_report(chapter.index))

@@ -231,8 +231,8 @@ class Emulator:
     def become(self, other: Emulator) -> None:
         """Replace the default world with a copy of another emulator's default world.
 
-        If the other emulator varies its responses differently, the copy varies as this emulator's
-        settings specify. Raises StoreFailed.
+        If this emulator's settings specify a different variation, the copy varies accordingly.
+        Raises StoreFailed.
         """
         self._default.replace_world(other._default.world, "copied", reason="loaded")
         if self._variation != other._variation:

@@ -292,7 +292,7 @@ def test_a_test_without_the_fixture_cannot_be_explored(explored: Suite):
 
     result = explored.run()
 
-    result.stdout.fnmatch_lines(["hosting_explore: the test does not use the fixture *"])
+    result.stdout.fnmatch_lines(["hosting_explore: the test does not use the * fixture"])
 
 
 def test_a_wrong_point_is_refused_before_any_test(explored: Suite):

@@ -1,4 +1,4 @@
-"""`outcome`: arm, list and remove outcomes, which determine how operations end."""
+"""`outcome`: arm, list and remove outcomes, which determine how operations proceed and end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     ),
 )
 def outcome() -> None:
-    """Arm outcomes, which determine how operations end.
+    """Arm outcomes, which determine how operations proceed and end.
 
     With an outcome, an operation fails, gets stuck or awaits reconciliation, for example. An
     outcome applies to the next matching operation, or to several operations with --times. Outcomes

@@ -33,7 +33,7 @@ async def get_chapter_state(
     """Export the whole state of a chapter's world, now or at the end of the chapter.
 
     With `began`, the export contains the state at the start of the chapter. Without `seed`, a world
-    that is imported from the state gets a new seed, and then creates different ids and secrets than
+    that is imported from the state gets a new seed, and then creates different ids and secrets from
     the original world.
     """
     kept_chapter = _find_chapter(context, observation, chapter)

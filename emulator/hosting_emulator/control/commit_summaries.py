@@ -81,7 +81,7 @@ def _key_uses(commit: Commit) -> Iterator[str]:
 
 
 def _field_value(value: Any) -> str:
-    """Return a field's value on one line of at most 80 characters.
+    """Return a field's value on one line. Each single value is truncated to 80 characters.
 
     A record, such as a user, is shown by its alias.
     """

@@ -27,7 +27,7 @@ async def show_conduct(
         bool, Query("Include rules that can be judged only after the client has finished.")
     ] = False,
 ) -> ConductReport:
-    """Report the conduct rules that the client broke in all requests so far.
+    """Report the conduct rules that the client has broken so far, or since the findings were discarded.
 
     `skip_rules` contains the ids of rules to skip. With `final`, the report includes rules that can
     be judged only after the client has finished.

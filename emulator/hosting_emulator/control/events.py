@@ -26,10 +26,10 @@ async def listen(
 ) -> web.StreamResponse:
     """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome` and `world`.
 
-    The event `worlds` is sent to every listener when any world is created or deleted. `only`, such
+    The `worlds` event is sent to every listener when any world is created or deleted. `only`, such
     as `request,fault`, selects kinds of events. Filters select the requests to report. With the
     `Last-Event-ID` header, the stream continues after the event with this id, if the event is still
-    stored. The event `gap` means that the client missed events and must read the world's state
+    stored. The `gap` event means that the client missed events and must read the world's state
     again. To miss nothing, start to listen before you read the state.
     """
     request_filter = read_filter(engine, filters)
@@ -54,7 +54,7 @@ async def listen_to_worlds(
 
     Each event names its `world`. The id of an event is a position in the events of every world.
     `seen`, or the `Last-Event-ID` header, is the id after which the stream continues. A listed
-    world that does not exist is skipped. The event `worlds` reports each world that is created or
+    world that does not exist is skipped. The `worlds` event reports each world that is created or
     deleted.
     """
     names = worlds or [engine.world.name for engine in context.worlds]

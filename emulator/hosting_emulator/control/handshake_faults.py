@@ -13,7 +13,7 @@ from hosting_emulator.world.value import World
 
 
 def check_handshake_faults(context: Context, world: World) -> None:
-    """Refuse a world if it contains a TLS handshake fault that cannot act on this server.
+    """Refuse a world if it contains a TLS handshake fault that `check_handshake_fault` refuses.
 
     Raises ControlRefusal.
     """
@@ -22,7 +22,7 @@ def check_handshake_faults(context: Context, world: World) -> None:
 
 
 def check_handshake_fault(context: Context, world_name: str, fault: Fault) -> None:
-    """Refuse a world's fault if it is a TLS handshake fault that cannot act on this server.
+    """Refuse a TLS handshake fault that cannot act on this server or would affect other worlds in use.
 
     Raises ControlRefusal.
     """

@@ -42,7 +42,8 @@ response bodies, and the statuses and titles of problems. New members, parameter
 added at any time, so ignore those that you do not know. Sentences (`detail`, `message`, `summary`,
 `text`, `sentences`, `why`, `about`) may change in any version.
 
-Requests from another machine, or through a proxy, need the control token. Requests from this
+Requests from another machine, or through a proxy, need the control token, except for the health
+check, the documentation, the contract's tables and the identity provider. Requests from this
 machine need no token, unless the emulator's public URL is on another machine.
 """
 #: The media types of pages and their files, which are not part of the API.

@@ -72,7 +72,7 @@ def _as_encoded(kind: type[ControlMessage], schema: JsonObject) -> JsonObject:
 
 
 def _without_null(schema: JsonObject) -> JsonObject:
-    """Return a schema with its alternative null and its default removed."""
+    """Return a schema with its `null` alternative and its default removed."""
     (alternative,) = (part for part in schema["anyOf"] if part != {"type": "null"})
     others = {name: word for name, word in schema.items() if name not in ("anyOf", "default")}
     return {**others, **alternative}

@@ -28,7 +28,7 @@ def arm_outcome(
     engine: Engine,
     body: Annotated[OutcomeDocument, Example({"fail": {"phase": "deploying"}, "project": "blog"})],
 ) -> JsonObject:
-    """Arm an outcome, which determines how the next matching operation ends.
+    """Arm an outcome, which determines how the next matching operation proceeds and ends.
 
     The outcome applies after the outcomes that are already armed.
     """

@@ -1,4 +1,4 @@
-"""The endpoint that reports everything that happened in a world in one document."""
+"""The endpoint that reports on the current state and latest requests of a world in one document."""
 
 from __future__ import annotations
 

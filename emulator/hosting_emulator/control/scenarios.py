@@ -148,10 +148,9 @@ async def run_scenario(
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
-    """Create the world of a scenario under `name`, or replace the world of this name. Raises
-    ControlRefusal.
+    """Create the world of a scenario under `name`, or replace the world of this name.
 
-    The new world keeps the seed of the world that it replaces.
+    The new world keeps the seed of the world that it replaces. Raises ControlRefusal.
     """
     seed = context.facts.seed
     replaced = context.worlds.get(name)

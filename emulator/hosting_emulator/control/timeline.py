@@ -83,7 +83,7 @@ def _enter_current_states(spans: Spans, commit: Commit) -> None:
 
 
 def _enter_state(spans: list[OperationSpan], operation: Operation, at: str) -> None:
-    """If the operation's state has changed, end the last span and start a new span.
+    """End the last span and start a new span, unless the operation is unchanged.
 
     If the state or phase has changed, the new span starts at the operation's `updated_at`. If the
     operation has only become stuck or been released, the new span starts at `at`.

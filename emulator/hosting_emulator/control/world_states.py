@@ -44,7 +44,7 @@ async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.
     """Export the whole state of a world.
 
     Without `seed`, a world that is imported from the state gets a new seed, and then creates
-    different ids and secrets than the original world.
+    different ids and secrets from the original world.
     """
     engine.run_due()
     return await export_response(engine.world, seed=seed)

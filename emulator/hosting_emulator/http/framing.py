@@ -20,7 +20,7 @@ _MOST_HEADERS: Final = 128
 #: The length in bytes above which the request log may store only a part of a head.
 _LONG_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
-#: The maximum number of cuts (calls of `_cut`) before `pieces` yields, so that the caller can let
+#: The maximum number of cuts (calls of `_cut`) before `cut` yields, so that the caller can let
 #: other work run. A chunk takes three cuts.
 MOST_CUTS: Final = 100
 #: The maximum number of digits in a Content-Length, not counting leading zeros. aiohttp interprets
@@ -76,10 +76,10 @@ class Malformed(Exception):
 class RequestFraming:
     """Cuts the bytes of one connection into requests.
 
-    `count` is the number of requests that have started to arrive. `is_partial` means that a part of
-    the last request has not arrived yet. `in_body` means that the missing part belongs to the
-    request's body. `error` is the reason why the last request is refused, or None if no request is
-    refused. Data after a refused request is not parsed.
+    `count` is the number of requests whose head has arrived completely or was refused. `is_partial`
+    means that a part of the latest request has not arrived yet. `in_body` means that the missing
+    part belongs to the request's body. `error` is the reason why the last request is refused, or
+    None if no request is refused. Data after a refused request is not parsed.
     """
 
     def __init__(self) -> None:

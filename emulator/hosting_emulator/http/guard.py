@@ -1,11 +1,11 @@
 """The guard, which accepts or refuses requests by their Host, origin and control token.
 
 A web page can make a browser on this machine send requests to this server (CSRF). The owner of a
-web page can make the page's host name resolve to this machine (DNS rebinding). Only the headers
-`Host`, `Origin` and `Sec-Fetch-Site` reveal such requests. Therefore a name that anybody can own in
+web page can make the page's host name resolve to this machine (DNS rebinding). Only the `Host`,
+`Origin` and `Sec-Fetch-Site` headers reveal such requests. Therefore a name that anybody can own in
 the public DNS is accepted only if the user has allowed the name. Control requests from other
-machines or through a proxy require the control token. A web app on another port of this machine
-can call `/v1` and fetch the identity provider's resources for client libraries, as in production
+machines or through a proxy require the control token. A web app on another port of this machine can
+call `/v1` and fetch the identity provider's resources for client libraries, as in production
 (CORS).
 """
 

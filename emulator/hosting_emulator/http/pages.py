@@ -50,7 +50,7 @@ class Templates:
         self._texts: dict[str, str] = {}
 
     def fill(self, name: str, /, **values: object) -> Html:
-        """Return the template `name` with its `$names` filled in. Raises KeyError for a missing value."""
+        """Return a template with its `$name` placeholders filled in. Raises KeyError for a missing value."""
         return html(self.text(f"{name}.html"), **values)
 
     def text(self, file: str) -> str:

@@ -196,9 +196,9 @@ class HttpProtocol(web.RequestHandler):
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio reads it; aiohttp returns None
         """Record that the client will send no more data.
 
-        Returns True, which keeps the connection open, if responses are pending. A client may close
-        its side and still listen. `wait_for_client_to_leave` treats a client that has closed its
-        side as disconnected, because the two cases cannot be distinguished.
+        A client may close its side and still listen. Returns True, which keeps the connection open,
+        if complete requests await their responses. Returns False over TLS, and while a handler
+        waits for the client to disconnect, because the two cases cannot be distinguished.
         """
         if self._departure is not None and not self._departure.done():
             return False

@@ -113,11 +113,11 @@ async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimit
 
 
 def _unpack(body: bytes, coding: str, limit: int) -> bytes:
-    """Decode a body whose content coding is `coding`, and stop when the result exceeds `limit`
-    bytes.
+    """Decode a body with this content coding, and stop when the result exceeds `limit` bytes.
 
-    Raises ValueError or zlib.error for a malformed body. aiohttp's own decoding is not used,
-    because it makes a request wait for the rest of a malformed body.
+    A body with an unknown coding is returned unchanged. Raises ValueError for `br` and `zstd`, and
+    ValueError or zlib.error for a malformed body. aiohttp's own decoding is not used, because it
+    makes a request wait for the rest of a malformed body.
     """
     if coding in ("br", "zstd"):
         raise ValueError(coding)

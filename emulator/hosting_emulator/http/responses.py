@@ -86,9 +86,9 @@ async def json_list(
     items: Iterable[Any],
     **headers: str,
 ) -> web.StreamResponse:
-    """Return `document` as a JSON response, with `items` as the list in its member called `name`.
+    """Return `document` as a JSON response, with `items` as the list in the member that `name` names.
 
-    `items` can be an iterator that takes up to a millisecond for each item. Other requests are
+    `items` can be an iterator that takes up to a millisecond for each item. Other requests can be
     handled between two items. A long list is sent while it is encoded, so the whole text is never
     in memory. Raises ConnectionResetError if the client disconnects.
     """
@@ -138,7 +138,7 @@ def problem(status: int, title: str, detail: str, **headers: str) -> web.Respons
 
 
 def redirect(location: str) -> web.Response:
-    """Redirect a browser to another URL with GET (RFC 9110, 15.4.4), without a referrer."""
+    """Return a response that redirects a browser with GET (RFC 9110, 15.4.4), without a referrer."""
     response = raw(
         303,
         b"",
@@ -164,8 +164,8 @@ def html(
 ) -> web.Response:
     """Return a response with a page and a content security policy.
 
-    A page with a form that is sent to this server needs the referrer policy `same-origin`. Under
-    the policy `no-referrer`, a browser sends the Origin `null`, which the guard refuses.
+    A page with a form that is sent to this server needs the `same-origin` referrer policy. Under
+    the `no-referrer` policy, a browser sends the Origin `null`, which the guard refuses.
     """
     return raw(
         status,

@@ -18,7 +18,7 @@ async def pass_world_time(engine: Engine, protocol: HttpProtocol, ms: int) -> No
     """Wait until world time has advanced by `ms`, or until the client disconnects.
 
     With a frozen clock, the pause lasts until the clock is advanced. With a skip clock, the pause
-    advances the clock and ends immediately. The pause also ends if the world is replaced or
+    advances the clock and ends immediately. The pause also ends if the world is reset, replaced or
     deleted.
     """
     due_ms = min(LATEST_MS, engine.now_ms() + ms)

@@ -3,11 +3,12 @@
 Users have no passwords. A page lists all users, and the browser signs in as the chosen user. The client
 then receives a code (RFC 6749, 4.1).
 
-If the `redirect_uri` is invalid, a page shows the refusal. If the client's address is local, any
-other refusal is sent to the client in a redirect (RFC 6749, 4.1.2.1). If the address is not local,
-a page shows the refusal, unless the user canceled the sign-in. The page with the users is skipped
-only for clients with a local address, so that no browser is redirected to another site unnoticed.
-The pages work without scripts, and show data from a request as plain text only.
+If the `client_id` or the `redirect_uri` is invalid, a page shows the refusal. If the client's
+address is local, any other refusal is sent to the client in a redirect (RFC 6749, 4.1.2.1). If the
+address is not local, a page shows the refusal, unless the user canceled the sign-in. The page with
+the users is skipped only for clients with a local address, so that no browser is redirected to
+another site unnoticed. The pages work without scripts, and show data from a request as plain text
+only.
 """
 
 from __future__ import annotations

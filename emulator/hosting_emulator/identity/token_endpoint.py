@@ -41,11 +41,11 @@ _ACCEPTED_SKEW_MS: Final = 60_000
 def token(request: IdentityRequest, engine: Engine) -> Any:
     """Issue tokens (RFC 6749). Users have no passwords, and every client secret is accepted.
 
-    The grants `authorization_code` (with PKCE, RFC 7636) and `refresh_token` follow a sign-in at
-    `…/authorize`. Each time a refresh token is used, a new one replaces it. The `password` grant
-    signs in the user that `username` names. The `client_credentials` grant issues a token without a
-    session, for the user that `client_id` names. With `password` and `client_credentials`,
-    `organization` chooses the organization.
+    The `authorization_code` grant (with PKCE, RFC 7636) and the `refresh_token` grant follow a
+    sign-in at `…/authorize`. Each time a refresh token is used, a new one replaces it. The
+    `password` grant signs in the user that `username` names. The `client_credentials` grant issues
+    a token without a session, for the user that `client_id` names. With `password` and
+    `client_credentials`, `organization` chooses the organization.
     """
     try:
         fields = _read_form(request)

@@ -119,7 +119,7 @@ def request_numbers(finding: ConductFinding) -> str:
 
 
 def quotes(findings: Iterable[ConductFinding]) -> str:
-    """Return the distinct contract sentences behind the findings of one rule, with their locations."""
+    """Return the distinct quotations behind the findings of one rule, with their locations."""
     return " ".join(dict.fromkeys(f"“{f.because}” ({f.place})" for f in findings))
 
 

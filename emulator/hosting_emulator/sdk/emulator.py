@@ -235,7 +235,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         world: str | None = None,
         control_token: str | None = None,
     ) -> Self:
-        """Open an existing world, by default the world named `default`.
+        """Open an existing world, by default the `default` world.
 
         Closing the handle does not change the world. `url` is the address of an emulator or of a
         world, or a client to share. Without `url`, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
@@ -282,7 +282,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
-        """Copy this world as `copy` does. Closing this world also deletes the copy."""
+        """Copy this world into a temporary world. Closing this handle also deletes the copy."""
         copied = self.copy(name, ephemeral=True, commit=commit)
         fork = HostingEmulator(self.control, copied, throw_away=True)
         self._forks.append(fork)
@@ -303,7 +303,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         self._ask("DELETE")
 
     def close(self) -> None:
-        """Delete the forks of this world, and the world itself if it is temporary. Idempotent."""
+        """Delete the forks of this world, and the world if `fresh` or `fork` created it. Idempotent."""
         while self._forks:
             self._forks.pop().close()
         if self._throw_away:
@@ -470,8 +470,8 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def intervene(self, word: str, /, **fields: Any) -> str:
         """Change this world from outside the contract, and return a one-sentence description.
 
-        For example, `intervene("stick_operation", project="shop")` holds one operation. With
-        `all=True`, an intervention applies to all matches.
+        For example, `intervene("stick_operation", project="shop")` makes one operation get stuck.
+        With `all=True`, an intervention applies to all matches.
         """
         return str(self._ask("POST", "interventions", body={word: fields})["message"])
 
@@ -548,7 +548,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def history(self) -> list[messages.CommitEntry]:
-        """The latest stored commits with their causes, oldest first, at most 1,000."""
+        """The latest stored commits with their titles and summaries, oldest first, at most 1,000."""
         return self.commits(1000)[::-1]
 
     def commits(self, limit: int = 100) -> list[messages.CommitEntry]:

@@ -60,7 +60,7 @@ class UnexpectedResponse(ControlError):
 
 
 class UnreadableMessage(ControlError):
-    """The emulator sent a message without some members that this version of the SDK needs."""
+    """The emulator sent a message that this version of the SDK cannot read."""
 
     def __init__(self, address: str, kind: type[Any], reason: str) -> None:
         super().__init__(

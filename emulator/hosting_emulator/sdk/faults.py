@@ -169,7 +169,7 @@ class WorldFaults(WorldHandle):
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Arm an outcome, which decides how the next operation (or the next `times`) will end.
+        """Arm an outcome, which decides how the next operation (or the next `times`) proceeds and ends.
 
         The end of a `with` block disarms the outcome. For example, `outcome("fail",
         phase="deploying", project="blog")` makes an operation fail. The scenario form also works:

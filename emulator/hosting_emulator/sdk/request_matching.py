@@ -115,7 +115,7 @@ class RequestMatcher:
         return f"had the {name} {value}"
 
     def text(self) -> str:
-        """Describe the matching requests, for example `list_domains by owner with the status 200`."""
+        """Describe the matching requests, for example `list_deployments by owner with the status 200`."""
         words = [_value_text(self.values.get("call", "a request"))]
         for name, value in self.values.items():
             if name in self._aliases:

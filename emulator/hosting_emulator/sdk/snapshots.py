@@ -14,7 +14,8 @@ class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
     """A saved state of a world, with its `id`, its `commit`, and its world time `at`.
 
     Restoring a snapshot does not affect the request log. The end of a `with` block restores the
-    snapshot and deletes it. A snapshot that is never deleted exists as long as its world.
+    snapshot and deletes it. Otherwise, a snapshot exists until its world is deleted or the emulator
+    stops.
     """
 
     def __init__(

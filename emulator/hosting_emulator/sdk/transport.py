@@ -88,7 +88,7 @@ class Transport:
     def fetch(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
         """Send a request as `ask` does, and return the response as a message of type `kind`.
 
-        Raises UnreadableMessage if the response lacks a member that `kind` requires.
+        Raises UnreadableMessage if the response does not fit `kind`.
         """
         __tracebackhide__ = True
         message: T = self._send(kind, method, path, body)

@@ -10,7 +10,7 @@ A lock ensures that only one process uses the directory at a time.
   worlds/<world>/world.json, snapshot.json, journal.ndjson, progress
   tls/         (the local certificate authority)
 
-The module `keeper` writes the files of one world. The `recovery` module reads the files of one
+The `keeper` module writes the files of one world. The `recovery` module reads the files of one
 world.
 """
 
