@@ -100,7 +100,7 @@ class StoryActions:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 digest of all responses so far, in hexadecimal."""
+        """The SHA-256 digest of the statuses and bodies of all responses so far, in hexadecimal."""
         return self._digest.hexdigest()
 
     def run(self, action: str, step: StepPart, attempt: Attempt) -> Slices[str]:
