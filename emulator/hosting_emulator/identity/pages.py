@@ -44,7 +44,7 @@ def refused_page(why: str) -> web.Response:
 def refused_sign_out_page(why: str) -> web.Response:
     """Return the page that explains why a sign-out is refused."""
     body = _TEMPLATES.fill("sign-in-refused", why=why)
-    return responses.html(_document("Sign-in refused", body), _POLICY, 400)
+    return responses.html(_document("Sign-out refused", body), _POLICY, 400)
 
 
 def signed_out_page(destination: Destination | None) -> web.Response:
