@@ -1,4 +1,4 @@
-// The control API's calls, to be tried.
+// Shows the calls of the control API in Swagger UI, where they can be tried out.
 
 import { drawCalls } from "./swagger-mend.js";
 

@@ -1,5 +1,5 @@
-// The documentation's calls, to be tried: gives Swagger UI a world's OpenAPI document, whose examples
-// are of that world, and the token of the user who is chosen.
+// Shows the calls of the contract in Swagger UI, where they can be tried out. Swagger UI receives a world's
+// OpenAPI document, whose examples come from this world, and the token of the chosen user.
 
 import { api, pageHeader } from "./dashboard/api.js";
 import { drawCalls } from "./swagger-mend.js";
@@ -15,10 +15,10 @@ const say = (text, wrong = false) => {
 const choices = (select, rows) =>
   select.replaceChildren(...rows.map(([value, label]) => new Option(label, value)));
 
-/** Stands in the field of an idempotency key, and is sent as a new one each time. */
+/** The placeholder in the Idempotency-Key field, which is replaced with a new key for each request. */
 const NEW_KEY = "new-for-each-request";
 
-/** What parameters are filled in with, beside the document's own examples. */
+/** The values of parameters for which the document has no example. */
 const known = { environment: "dev", "Idempotency-Key": NEW_KEY };
 
 const filled = (spec) => {
@@ -29,7 +29,7 @@ const filled = (spec) => {
   return spec;
 };
 
-/** A new idempotency key for each request; one that was typed in stays. */
+/** Replace the placeholder with a new Idempotency-Key for each request. A key that the user typed is kept. */
 const withNewKey = (request) => {
   if (!request.loadSpec) Object.assign(request.headers, ownHeader);
   for (const [name, value] of Object.entries(request.headers)) {
@@ -40,7 +40,7 @@ const withNewKey = (request) => {
 
 let shown;
 let world;
-/** Marks what is sent from here: the rules of conduct leave it out. */
+/** The header that marks the requests from this page, because the conduct rules skip them. */
 let ownHeader = {};
 
 const show = async (name) => {
@@ -61,7 +61,7 @@ const show = async (name) => {
 };
 
 const signIn = async (user) => {
-  // Swagger UI fails where there is nothing to log out of.
+  // Swagger UI fails on a logout if nobody is logged in.
   if (shown.authSelectors.authorized()?.size) shown.authActions.logout(["bearer"]);
   if (!user) {
     say("Requests are sent without a token.");
@@ -72,7 +72,7 @@ const signIn = async (user) => {
   say(`Requests carry a token of ${user} until ${found.expires_at} (world time).`);
 };
 
-/** Run one thing at a time; a failure is said, and leaves the page as it is. */
+/** Run one task at a time. An error is shown, and the page stays as it is. */
 let last = Promise.resolve();
 const inTurn = (work) => {
   last = last.then(work).catch((error) => say(error.message, true));

@@ -1,5 +1,5 @@
-// Swagger UI as our pages show it: in the scheme of the system, with what it leaves out for people who
-// use a keyboard or a screen reader put in whenever it draws.
+// Adapts Swagger UI to our pages: it follows the color scheme of the system, and whenever it draws, attributes
+// that it omits for users of a keyboard or a screen reader are added.
 
 const MEND = {
   "[role=region][id$=_responses]": (it) => it.setAttribute("aria-label", it.id.replaceAll("_", " ")),
@@ -9,14 +9,14 @@ const MEND = {
   "pre:not([tabindex]), .highlight-code > div:not([tabindex])": (it) => (it.tabIndex = 0),
 };
 
-/** A plugin of Swagger UI: where it draws a main, for the page has one already, it is a plain box. */
+/** A plugin that makes Swagger UI draw a `div` instead of its `main`, because the page already has a `main`. */
 const oneMain = ({ React }) => {
   const draw = React.createElement;
   React.createElement = (kind, ...rest) => draw(kind === "main" ? "div" : kind, ...rest);
   return {};
 };
 
-/** Draw the calls of a document, ready to be tried; `how` says which, in Swagger UI's own words. */
+/** Draw the calls of a document, ready to be tried out. `how` contains options of Swagger UI. */
 export const drawCalls = (how) => SwaggerUIBundle({
   dom_id: "#swagger",
   plugins: [oneMain],

@@ -1,10 +1,10 @@
-// Requests to the control API, and to a world's `/v1` as any of its users.
+// Sends requests to the control API, and to a world's `/v1` as any of its users.
 
 import { world } from "./here.js";
 
 const CONTROL = "/_emulator";
 
-/** The refusal of the control API when it does not do what was asked. */
+/** A request to the control API failed or was refused. */
 export class ApiError extends Error {
   constructor(status, title, detail) {
     super(detail || title);
@@ -15,7 +15,7 @@ export class ApiError extends Error {
 }
 
 /**
- * Send a request, and read the whole response; without one, `none` says what is wrong.
+ * Send a request, and read the whole response. If there is no response, `none` is the title and detail of the error.
  * @param {string} url @param {string} method @param {any} body @param {[string, string]} none
  * @param {Record<string, string>} [headers]
  */
@@ -47,22 +47,22 @@ const below = (prefix) => ({
   delete: (path) => ask("DELETE", prefix() + path),
 });
 
-/** Below `/_emulator`. */
+/** Requests under `/_emulator`. */
 export const api = below(() => "");
-/** Below `/_emulator/worlds/{the current world}`. */
+/** Requests under `/_emulator/worlds/{the current world}`. */
 export const inWorld = below(() => `/worlds/${encodeURIComponent(world.value)}`);
 
-/** A fresh access token for a user of this world. @param {string} user */
+/** Return a new access token for a user of this world. @param {string} user */
 export async function tokenOf(user) {
   return (await inWorld.post("/tokens", { user })).access_token;
 }
 
-/** Where this world's `/v1` is on this server. */
+/** Return the prefix of this world's `/v1` on this server. */
 export function publicPrefix() {
   return world.value === "default" ? "" : `/worlds/${encodeURIComponent(world.value)}`;
 }
 
-/** What a text says as JSON; where it is none, the text. @param {string} text */
+/** Parse a text as JSON. Return a text that is not JSON unchanged. @param {string} text */
 export function asJson(text) {
   try {
     return JSON.parse(text);
@@ -75,7 +75,7 @@ export function asJson(text) {
 let secret;
 
 /**
- * The header that marks a request as sent by a person from here: the rules of conduct leave it out.
+ * The header that marks requests from this page as sent by a user, so that the conduct rules skip them.
  * @returns {Promise<Record<string, string>>}
  */
 export async function pageHeader() {
@@ -86,13 +86,13 @@ export async function pageHeader() {
 
 let keys = 0;
 
-/** An Idempotency-Key that nobody used before. */
+/** Return an Idempotency-Key that has not been used before. */
 export function newKey() {
   return `page-${Date.now().toString(36)}-${(keys += 1)}`;
 }
 
 /**
- * Send one request to this world's public API; `path` begins with `/v1`.
+ * Send one request to this world's public API. `path` begins with `/v1`.
  * @param {{method: string, path: string, user?: string, key?: string, body?: any}} what
  * @returns {Promise<{status: number, headers: [string, string][], body: any}>}
  */

@@ -1,4 +1,4 @@
-// The bar at the top: which world, what time it is there, whether the page hears the emulator.
+// The bar at the top: the world, its time, and the state of the connection to the emulator.
 
 import { html, signal } from "./lib.js";
 import { helpShown } from "./keys.js";
@@ -26,7 +26,7 @@ function WorldPicker() {
   </label>`;
 }
 
-/** Time ticks in this one place, and is read out by nobody unasked. */
+/** The only place where time ticks. Screen readers do not announce it unless the user asks. */
 function Clock() {
   const found = clock.value;
   if (!found) return html`<span class="row number clock quiet">…</span>`;
@@ -62,7 +62,7 @@ function ThemeButton() {
       if (next === "system") localStorage.removeItem(KEPT);
       else localStorage.setItem(KEPT, next);
     } catch {
-      // No storage: it holds until the page is left.
+      // Without storage, the choice lasts until the user leaves the page.
     }
   };
   return html`<button type="button" class="button quiet round" title=${`Colours: ${theme.value}. Press for ${next}.`}

@@ -1,18 +1,18 @@
-// The calls of the contract, as the emulator describes them.
+// The calls of the contract, as described by the emulator.
 
 import { api } from "./api.js";
 import { computed, signal } from "./lib.js";
 
-/** What stands in the query for a parameter that is no choice of a few words. */
+/** The value of a query parameter that is an integer. */
 const PAGE_SIZE = 5;
 
 /** @typedef {{id: string, says: string, method: string, path: string, response: string, key: boolean, body?: any, query?: string}} Call */
 const described = signal([]);
 
-/** Every call with a body and a query that can be sent as they are; empty until they are known. */
+/** Every call, with a body and a query that can be sent unchanged. The list is empty until it has been loaded. */
 export const calls = computed(() => described.value.map(asCall));
 
-/** Ask for them, until the emulator responds. */
+/** Request the calls until the emulator responds. */
 export const startCalls = () => api.get("/contract/calls").then(({ items }) => (described.value = items), () => setTimeout(startCalls, 1000));
 
 /** @returns {Call} */
@@ -30,16 +30,16 @@ const asCall = ({ call_id, summary, method, path, response, idempotent, body, qu
     .join("&"),
 });
 
-/** What else a request can be. @type {Record<string, string>} */
+/** Names of other requests that are not calls. @type {Record<string, string>} */
 const MORE = { redeem_ticket: "Redeem a ticket" };
 
-/** What a call is called. @param {string | null} id */
+/** Return the name of a call for users. @param {string | null} id */
 export const callName = (id) => calls.value.find((call) => call.id === id)?.says ?? MORE[id ?? ""] ?? id ?? "No call";
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * A request as a curl command; `$HOSTING_TOKEN` stands for the token unless one is given.
+ * Return a request as a curl command. `$HOSTING_TOKEN` stands for the token unless a token is given.
  * @param {{method: string, url: string, token?: string | null, headers?: [string, string][], body?: string}} what
  */
 export function curl({ method, url, token, headers = [], body }) {

@@ -1,10 +1,10 @@
-// What may be chosen for a field of an intervention or a fault, by the field's name.
+// The values to choose from in a field of an intervention or a fault, by the field's name.
 
 import { summary, unfinished } from "./store.js";
 import { spoken } from "./words.js";
 
 /**
- * The known values of a field; undefined when only its writer knows.
+ * Return the known values of a field, or undefined if the user must type the value.
  * @param {string} field @returns {{value: string, label: string}[] | undefined}
  */
 export function choicesFor(field) {

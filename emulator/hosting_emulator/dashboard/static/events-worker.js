@@ -1,5 +1,5 @@
-// Holds one event stream for all pages and the worlds they show: a browser opens only six connections
-// to one host, and streams of their own would soon use them up. A shared worker.
+// A shared worker that keeps one event stream for all pages and the worlds they show. A browser opens only
+// six connections to one host, so a stream for each page would soon use them up.
 
 const KINDS = ["request", "commit", "clock", "fault", "outcome", "world", "worlds", "gap"];
 const PATIENCE_MS = 2000;
@@ -17,7 +17,7 @@ function turn(/** @type {string} */ now) {
   shown.forEach((_, port) => port.postMessage({ state }));
 }
 
-/** Listen to the worlds that are shown, from where we were. */
+/** Listen to the worlds that are shown, from the last event on. */
 function connect() {
   source?.close();
   source = undefined;
@@ -27,7 +27,7 @@ function connect() {
   source.onopen = () => turn("live");
   source.onerror = () => {
     turn("lost");
-    if (source?.readyState === EventSource.CLOSED) soon(PATIENCE_MS); // else it tries again by itself
+    if (source?.readyState === EventSource.CLOSED) soon(PATIENCE_MS); // otherwise the browser reconnects
   };
   for (const kind of KINDS) source.addEventListener(kind, (event) => hear(kind, event));
 }
@@ -55,6 +55,6 @@ function attend(/** @type {MessagePort} */ port) {
 
 // @ts-ignore: the global of a shared worker
 self.onconnect = (/** @type {MessageEvent} */ event) => attend(event.ports[0]);
-// Where there are no shared workers, a page imports this file and attends by itself.
+// Where there are no shared workers, a page imports this file and calls this function itself.
 // @ts-ignore
 self.attendEvents = attend;

@@ -1,4 +1,4 @@
-// What the emulator tells by itself: events of the current world, while the page can be seen.
+// The events that the emulator sends about the current world, while the page is visible.
 
 import { effect, signal } from "./lib.js";
 import { world } from "./here.js";
@@ -12,7 +12,7 @@ export const connection = signal("connecting");
 const listeners = new Map();
 
 /**
- * Be told of a kind of event; returns what stops it.
+ * Listen to a kind of event. Returns a function that stops listening.
  * @param {Kind} kind @param {(data: any) => void} handler @returns {() => void}
  */
 export function listen(kind, handler) {
@@ -28,7 +28,7 @@ function tell(kind, data) {
 
 const visible = signal(!document.hidden);
 
-/** Begin to listen, and go on in whatever world the page shows. */
+/** Start listening, and switch whenever the page shows a different world. */
 export async function startEvents() {
   const port = await openPort();
   let missed = false;
@@ -45,7 +45,7 @@ export async function startEvents() {
     const wanted = visible.value ? world.value : "";
     connection.value = "connecting";
     port.postMessage({ world: wanted });
-    if (!first && wanted) missed = true; // what happened while hidden was not heard
+    if (!first && wanted) missed = true; // events were missed while the page was hidden
     first = false;
   });
   document.addEventListener("visibilitychange", () => (visible.value = !document.hidden));
@@ -59,7 +59,7 @@ async function openPort() {
   if (typeof SharedWorker !== "undefined") return new SharedWorker(file, "events").port;
   await import(/* webpackIgnore: true */ file.href);
   const { port1, port2 } = new MessageChannel();
-  // @ts-ignore: set by the file just imported
+  // set by the file that was just imported
   self.attendEvents(port2);
   return port1;
 }

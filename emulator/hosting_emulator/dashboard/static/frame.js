@@ -1,4 +1,4 @@
-// What stands around every panel: the bar with world, clock and connection, the navigation, the rest.
+// Everything around a panel: the bar with world, clock and connection, the navigation, and more.
 
 import { Fragment, html, useEffect, useRef, useState } from "./lib.js";
 import { TopBar } from "./bar.js";
@@ -28,7 +28,7 @@ function skip(event) {
   document.getElementById("panel-title")?.focus();
 }
 
-/** What is counted beside a panel's name. @type {Record<string, string>} */
+/** What the count beside a panel's name means. @type {Record<string, string>} */
 const COUNTED = { faults: "armed", operations: "in progress", conduct: "found" };
 
 function Navigation() {
@@ -38,7 +38,7 @@ function Navigation() {
   const counts = { faults: live.value.length, operations: unfinished.value.length, conduct: findings.value.count };
   const nav = useRef(null);
   useEffect(() => {
-    const { current } = nav; // in a narrow window it is one line that scrolls
+    const { current } = nav; // in a narrow window the navigation is one line that scrolls
     if (!current || current.scrollWidth <= current.clientWidth) return;
     current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [panel]);
@@ -88,7 +88,7 @@ function Current() {
 const Missing = ({ title, text }) => html`<h1 id="panel-title" tabindex="-1">${title}</h1>
   <p>${text} <a href=${link("requests", "", {}, "default")}>Go to the default world.</a></p>`;
 
-/** The heading of a new panel takes the focus, as a new page would. @param {string} panel @param {boolean} there */
+/** Move the focus to the heading of a new panel, like on a new page. @param {string} panel @param {boolean} there */
 function useFocusOnChange(panel, there) {
   const before = useRef("");
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Where the reader is: the hash says which panel, which thing in it, and in which world.
+// The location of the user: the hash contains the panel, the item in the panel, and the world.
 
 import { batch, computed, effect, signal, untracked } from "./lib.js";
 
@@ -8,10 +8,10 @@ export const DEFAULT_WORLD = "default";
 
 /** @type {import("./vendor/signals.js").Signal<Route>} */
 export const route = signal(read(location.hash));
-/** The name of the world that everything on the page is about. */
+/** The name of the world that the whole page shows. */
 export const world = computed(() => route.value.world);
 
-/** Do something now, and again whenever the page shows another world. @param {() => void} work */
+/** Do something now, and again whenever the page shows a different world. @param {() => void} work */
 export const inEachWorld = (work) => effect(() => {
   world.value;
   untracked(() => batch(work));
@@ -27,7 +27,7 @@ function read(hash) {
   return { panel: panel || "requests", arg: rest.join("/"), query, world };
 }
 
-/** A line of our command that works as it is typed, for this emulator and world. @param {string} words */
+/** Return a command line that works for this emulator and world. @param {string} words */
 export function commandLine(words) {
   const where = world.value === DEFAULT_WORLD ? "" : ` --world ${world.value}`;
   const usual = ["http://127.0.0.1:4620", "http://localhost:4620"].includes(location.origin);
@@ -35,7 +35,7 @@ export function commandLine(words) {
 }
 
 /**
- * The address of a panel in this world, for a link's `href`.
+ * Return the address of a panel in this world, for a link's `href`.
  * @param {string} panel @param {string} [arg] @param {Record<string, any>} [query]
  * @param {string} [inWorld]
  */
@@ -48,7 +48,7 @@ export function link(panel, arg = "", query = {}, inWorld = world.value) {
 }
 
 /**
- * Go to a panel; with `replace` the way back skips where the reader is now.
+ * Go to a panel. With `replace`, the browser's history skips the current location.
  * @param {string} panel @param {string} [arg] @param {Record<string, any>} [query]
  * @param {{replace?: boolean, world?: string}} [how]
  */

@@ -1,4 +1,4 @@
-// Keys of the whole page. None acts while the reader writes in a field.
+// The keys of the whole page. A key does nothing while the focus is in a field.
 
 import { signal } from "./lib.js";
 import { go } from "./here.js";
@@ -19,7 +19,7 @@ export const KEYS = /** @type {[string, string][]} */ ([
 const writes = (target) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Begin to listen. */
+/** Start listening to keys. */
 export function startKeys() {
   let before = -Infinity;
   addEventListener("keydown", (event) => {

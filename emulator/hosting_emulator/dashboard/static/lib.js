@@ -1,4 +1,4 @@
-// The only door to what is vendored: every other module imports from here.
+// The only module that imports from `vendor/`. All other modules import from here.
 
 import htm from "./vendor/htm.js";
 import { h } from "./vendor/preact.js";

@@ -1,4 +1,4 @@
-// Begins everything: the store, the keys, the frame.
+// Starts everything: the store, the keys and the frame.
 
 import { html, render } from "./lib.js";
 import { startCalls } from "./calls.js";

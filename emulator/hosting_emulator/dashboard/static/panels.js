@@ -1,8 +1,8 @@
-// The table of panels: in the order of the navigation, each loaded when it is first shown.
+// The table of panels, in the order of the navigation. A panel is loaded when it is first shown.
 
 /** @typedef {{id: string, name: string, group: string, key: string}} PanelRow */
 
-/** `id` names its file too, `key` follows `g`. @type {PanelRow[]} */
+/** `id` is also the name of the file, and `key` is pressed after `g`. @type {PanelRow[]} */
 export const PANELS = [
   { id: "requests", name: "Requests", group: "Inspect", key: "r" },
   { id: "operations", name: "Operations", group: "Inspect", key: "o" },
@@ -21,7 +21,7 @@ export const PANELS = [
   { id: "assumptions", name: "Assumptions", group: "Reference", key: "a" },
 ];
 
-/** Those that have been loaded stay: showing them again waits for nothing. @type {Map<string, any>} */
+/** The panels that have been loaded, which can be shown again without waiting. @type {Map<string, any>} */
 const loaded = new Map();
 
 /** @param {PanelRow} row */
@@ -29,7 +29,7 @@ export async function loadPanel({ id }) {
   if (!loaded.has(id)) loaded.set(id, (await import(`./panels/${id}.js`)).default);
 }
 
-/** Load those that were not shown yet too: who looks at one later may find nobody to ask for it. */
+/** Load all other panels too, because the emulator may be gone when the user opens one later. */
 export const loadOthers = () => PANELS.forEach((row) => void loadPanel(row).catch(() => {}));
 
 /** @param {string} id */

@@ -1,4 +1,4 @@
-// The shared parts, by one name.
+// Exports the shared parts of the page from one module.
 
 export { Button, CopyButton, MenuButton } from "./parts/button.js";
 export { Dialog, DialogRegion, ask, surely } from "./parts/dialog.js";

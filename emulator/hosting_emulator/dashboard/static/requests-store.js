@@ -1,4 +1,4 @@
-// The newest requests of the world, kept up by events: 200 at first, at most 500. Newest first.
+// The latest requests of the world, updated by events: 200 at first, at most 500, newest first.
 
 import { batch, signal } from "./lib.js";
 import { inWorld } from "./api.js";
@@ -6,24 +6,24 @@ import { listen } from "./events.js";
 import { inEachWorld, world } from "./here.js";
 
 export const MOST = 500;
-/** How many are asked for at first; the rest when somebody wants to see them. */
+/** The number of requests to load at first. Older requests are loaded when the user asks for them. */
 export const FIRST = 200;
 const GATHER_MS = 250;
 
 export const requests = signal([]);
-/** How many requests there have been. */
+/** The total number of requests. */
 export const total = signal(0);
-/** "loading", "ready", or what went wrong. @type {import("./vendor/signals.js").Signal<any>} */
+/** "loading", "ready", or an error. @type {import("./vendor/signals.js").Signal<any>} */
 export const requestsState = signal("loading");
 
 /** @type {any[]} */
 let coming = [];
 let timer = 0;
-/** What came while the list was on its way, which it may not have. @type {any[]} */
+/** Requests that arrived while the list was loading, which the list may lack. @type {any[]} */
 let meanwhile = [];
 let loading = 0;
 
-/** Load the list anew, as long as it was. @param {number} [limit] */
+/** Reload the list with its current length. @param {number} [limit] */
 export async function reloadRequests(limit = Math.max(FIRST, requests.peek().length)) {
   const asked = world.value;
   if (!loading) meanwhile = [];
@@ -45,10 +45,10 @@ export async function reloadRequests(limit = Math.max(FIRST, requests.peek().len
   }
 }
 
-/** Load what is older than the first ones, up to the most that are shown. */
+/** Load older requests, up to the maximum number that is shown. */
 export const loadOlder = () => reloadRequests(MOST);
 
-/** Take in what came since: one change of the page for many requests. */
+/** Add the requests that have arrived since, in one change of the page. */
 function gather() {
   timer = 0;
   const newest = requests.value[0]?.n ?? 0;
@@ -64,7 +64,7 @@ function gather() {
 function take(item) {
   if (loading) meanwhile.push(item);
   if (item.n <= (requests.value[0]?.n ?? 0) && !coming.length) {
-    if (item.n === 1) reloadRequests(); // the log was cleared and counts anew
+    if (item.n === 1) reloadRequests(); // the log was cleared, so numbers restart at 1
     return;
   }
   coming.push(item);
@@ -72,7 +72,7 @@ function take(item) {
   timer ||= setTimeout(gather, GATHER_MS);
 }
 
-/** Begin: load, listen, and load anew whenever the world changes. */
+/** Start: load and listen, and reload whenever the world changes. */
 export function startRequests() {
   inEachWorld(() => {
     requests.value = [];

@@ -1,4 +1,4 @@
-// Something loaded from the emulator, and loaded again when an event says that it may have changed.
+// Data that is loaded from the emulator, and reloaded when an event says that it may have changed.
 
 import { useEffect, useRef, useState } from "./lib.js";
 import { calmly, listen } from "./store.js";
@@ -9,7 +9,7 @@ import { calmly, listen } from "./store.js";
  */
 
 /**
- * Load something, keep it, and load it again at the events named. Old data stays while new data comes.
+ * Load something and keep it, and reload it after the named events. Old data stays until new data arrives.
  * @template T
  * @param {() => Promise<T>} load
  * @param {{on?: import("./events.js").Kind[], deps?: any[]}} [how]
@@ -35,7 +35,7 @@ export function useResource(load, { on = ["commit", "world"], deps = [] } = {}) 
   useEffect(() => {
     reload();
     return () => {
-      turn.current += 1; // whatever is on its way comes too late
+      turn.current += 1; // a response that is still on its way is too late
     };
   }, deps);
 

@@ -1,5 +1,5 @@
-// Rows that do not move under the pointer: what comes while it is over them waits to be let in.
-// What is older than all of them comes below, and moves none.
+// Rows that do not move under the pointer. New rows that arrive while the pointer is over the list wait.
+// Rows that are older than all others appear below, where they move nothing.
 
 import { useEffect, useRef, useState } from "./lib.js";
 

@@ -1,4 +1,4 @@
-// What all panels share, as signals: the worlds, this world at a glance, its clock, its requests.
+// The signals that all panels share: the worlds, the current world's summary, its clock and its requests.
 
 import { batch, computed, effect, signal, untracked } from "./lib.js";
 import { api, inWorld } from "./api.js";
@@ -13,26 +13,26 @@ export const worlds = signal([]);
 export const summary = signal(null);
 export const clock = signal(null);
 export const faults = signal([]);
-/** Those of them that may still act. */
+/** The faults that can still act. */
 export const live = computed(() => faults.value.filter((fault) => !fault.spent));
 export const unfinished = signal([]);
 export const info = signal(null);
-/** What the checks of the client have found: how much in all, and of each request by its number. */
+/** The findings about the client: their total number, and those about each request by its number. */
 export const findings = signal({ count: 0, of: /** @type {Record<number, any[]>} */ ({}) });
-/** Why this world cannot be shown, if it cannot. */
+/** The reason why this world cannot be shown, or null. */
 export const trouble = signal(null);
 
-/** The emulator does not respond: the page shows how things were. */
+/** Whether the emulator does not respond, so that the page shows the last known state. */
 export const stopped = computed(() => connection.value === "lost" && trouble.value?.status === 0);
 
-/** What is read out politely, and shown nowhere: for what the eye sees by itself. */
+/** Text for screen readers only, about changes that sighted users can see. It is announced politely. */
 export const said = signal("");
 
 let clockCameAt = 0;
 let faultNews = 0;
 const tick = signal(0);
 
-/** The world's time, in milliseconds since 1970, as far as this page can tell. */
+/** The world's time in milliseconds since 1970, as this page estimates it. */
 export const nowMs = computed(() => {
   tick.value;
   const found = clock.value;
@@ -47,7 +47,7 @@ function setClock(found) {
   clock.value = found;
 }
 
-/** Load what the page says of the world again. */
+/** Reload what the page shows about the world. */
 export async function refresh() {
   const [asked, heard] = [world.value, faultNews];
   try {
@@ -60,7 +60,7 @@ export async function refresh() {
     batch(() => {
       summary.value = found;
       setClock(found.clock);
-      // What was told meanwhile may be newer than this response.
+      // The events that arrived meanwhile may be newer than this response.
       if (heard === faultNews) faults.value = armed.items;
       else refreshSoon();
       unfinished.value = open.items;
@@ -71,13 +71,13 @@ export async function refresh() {
   }
 }
 
-/** Load the list of worlds again. */
+/** Reload the list of worlds. */
 export async function refreshWorlds() {
   worlds.value = (await api.get("/worlds")).items;
 }
 
 /**
- * Run some work soon, and never two at once: in a storm of events it takes a tenth of the time.
+ * Return a function that runs some work soon, never twice at once. After many events, it takes a tenth of the time.
  * @param {() => Promise<void>} work
  */
 export function calmly(work) {
@@ -90,7 +90,7 @@ export function calmly(work) {
     try {
       await work();
     } catch {
-      // The panels say what is wrong; the next event tries again.
+      // The panels show the error, and the next event tries again.
     }
     took = performance.now() - began;
     waiting = false;
@@ -109,7 +109,7 @@ const refreshSoon = calmly(refresh);
 const refreshWorldsSoon = calmly(refreshWorlds);
 const loadInfo = () => api.get("/info").then((found) => (info.value = found), () => {});
 
-/** Ask what the checks of the client have found; requests tell when it may be more. */
+/** Load the findings about the client. Each request may cause new findings. */
 const countFindings = calmly(async () => {
   const asked = world.value;
   const found = await inWorld.get("/conduct");
@@ -120,7 +120,7 @@ const countFindings = calmly(async () => {
   findings.value = { count: /** @type {number[]} */ (Object.values(found.counts)).reduce((sum, count) => sum + count, 0), of };
 });
 
-/** A fault was armed, counted a request, or was removed. */
+/** Record that a fault was armed, counted a request, or was removed. */
 function noteFault({ removed, ...counts }) {
   faultNews += 1;
   const others = faults.value.filter((fault) => fault.id !== counts.id);
@@ -129,7 +129,7 @@ function noteFault({ removed, ...counts }) {
   else faults.value = faults.value.map((fault) => (fault.id === counts.id ? { ...fault, ...counts } : fault));
 }
 
-/** Time that passes by itself may make something due; asking for the clock lets it happen. */
+/** While time passes, an event may become due. A request for the clock makes the emulator run it. */
 function watchClock() {
   let asking = false;
   setInterval(async () => {
@@ -142,13 +142,13 @@ function watchClock() {
     try {
       setClock(await inWorld.get("/clock"));
     } catch {
-      // The connection's mark in the frame says it.
+      // The connection's mark in the frame shows the error.
     }
     asking = false;
   }, 1000);
 }
 
-/** Begin: load, listen, and load anew whenever the world changes. */
+/** Start: load and listen, and reload whenever the world changes. */
 export function startStore() {
   inEachWorld(() => {
     summary.value = clock.value = trouble.value = null;
@@ -167,7 +167,7 @@ export function startStore() {
   for (const kind of /** @type {const} */ (["request", "world", "gap"])) listen(kind, countFindings);
   listen("gap", loadInfo);
   effect(() => {
-    // The emulator has stopped, or only this world is gone: asking tells.
+    // Either the emulator has stopped or this world is gone. A request shows which.
     if (connection.value === "lost") untracked(() => [refreshSoon(), refreshWorldsSoon()]);
   });
   refreshWorlds().catch((error) => (trouble.value = error));

@@ -1,10 +1,10 @@
-// Loaded before the styles, so that a page that was made dark does not flash. No module on purpose.
+// Loaded before the style sheets, so that a dark page does not flash. Not a module, because modules load later.
 {
   let chosen = null;
   try {
     chosen = localStorage.getItem("hosting-emulator.theme");
   } catch {
-    // No storage: the system's preference it is.
+    // Without storage, the preference of the system applies.
   }
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 }

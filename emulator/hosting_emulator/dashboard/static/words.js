@@ -1,21 +1,21 @@
-// How things are written: moments, spans, words of the contract.
+// Formats times, spans and words of the contract.
 
 import { nowMs } from "./store.js";
 
 /** @param {string} text */
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A word of the contract as people read it. @param {string} word */
+/** Return a word of the contract as users read it. @param {string} word */
 export const spoken = (word) => String(word ?? "").replaceAll("_", " ");
 
-/** The page that a problem's `type` links to. @param {string} code */
+/** Return the address of the page to which a problem's `type` links. @param {string} code */
 export const problemPage = (code) => `/_emulator/docs/errors/${code.replaceAll("_", "-")}`;
 
-/** A path with its ids in short: what tells it from others is its end. @param {string} path */
+/** Return a path with shortened ids, which differ mostly in their endings. @param {string} path */
 export const shortIds = (path) => path.replace(/[0-9A-HJKMNP-TV-Z]{26}/g, (id) => `${id.slice(0, 4)}…${id.slice(-4)}`);
 
 /**
- * A moment of world time in short; only the time of day when it is of the world's own day.
+ * Return a short form of a moment of world time. For the world's current day, it contains only the time of day.
  * @param {string} at @param {boolean} [time] always only the time of day
  */
 export function moment(at, time) {
@@ -25,17 +25,17 @@ export function moment(at, time) {
   return time || day === today ? clock : `${day} ${clock}`;
 }
 
-/** How long ago, or from now, in words. @param {string} at */
+/** Return how long ago or from now a moment is, in words. @param {string} at */
 export function sinceNow(at) {
   const away = Date.parse(at) - nowMs.peek();
   if (Math.abs(away) < 1000) return "now";
   return away > 0 ? `in ${span(away)}` : `${span(-away)} ago`;
 }
 
-/** Units of time, how long they are, and how many the next one holds. */
+/** The units of time, with their lengths and the number of each in the next larger unit. */
 const UNITS = /** @type {const} */ ([["d", 86_400_000, Infinity], ["h", 3_600_000, 24], ["m", 60_000, 60], ["s", 1000, 60]]);
 
-/** A span of time in its two greatest units. @param {number} ms */
+/** Return a span of time in its two largest units. @param {number} ms */
 export function span(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const parts = UNITS.map(([unit, size, most]) => ({ unit, count: Math.floor(ms / size) % most }));
@@ -50,16 +50,16 @@ const TONES = {
   busy: "queued running building deploying verifying init resizing",
 };
 
-/** The tone of a state's badge. @param {string} state @returns {"good"|"warn"|"bad"|"busy"|"calm"} */
+/** Return the tone of a state's badge. @param {string} state @returns {"good"|"warn"|"bad"|"busy"|"calm"} */
 export function toneOf(state) {
   const found = Object.entries(TONES).find(([, words]) => words.split(" ").includes(state));
   return /** @type {any} */ (found?.[0] ?? "calm");
 }
 
-/** How long the emulator took for a response. @param {number} us */
+/** Return how long the emulator took for a response. @param {number} us */
 export const took = (us) => `${(us / 1000).toFixed(us < 10_000 ? 1 : 0)} ms`;
 
-/** The tone of an HTTP status. @param {number} status */
+/** Return the tone of an HTTP status. @param {number} status */
 export function toneOfStatus(status) {
   if (!status || status >= 500) return "bad";
   if (status >= 400) return "warn";

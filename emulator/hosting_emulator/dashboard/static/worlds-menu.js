@@ -1,4 +1,4 @@
-// What can be done with worlds, from the bar: a new one; and this one forked, reset, exported, imported, deleted.
+// The menu for worlds in the bar: create a world, and fork, reset, export, import or delete the current one.
 
 import { api, inWorld } from "./api.js";
 import { html, useRef } from "./lib.js";

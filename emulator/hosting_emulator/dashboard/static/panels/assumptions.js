@@ -1,4 +1,4 @@
-// Assumptions: what the emulator does where the contract is silent, and what was changed of it.
+// Assumptions: what the emulator does where the contract is silent, and which assumptions were changed.
 import { html, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
@@ -25,14 +25,14 @@ export default function Assumptions() {
 
 const isChanged = (item) => textOf(item.value) !== textOf(item.default);
 
-/** A value as people write it; the emulator reads it back from that. @param {any} value @returns {string} */
+/** Return a value as users write it, in a form that the emulator can parse. @param {any} value @returns {string} */
 function textOf(value) {
   if (Array.isArray(value)) return value.join(",");
   if (value === null || typeof value !== "object") return String(value);
   return Object.entries(value).map(([code, status]) => `${code}=${status}`).join(",");
 }
 
-/** The values to choose from; those that contradict the contract are marked. @param {any} item */
+/** Return the values to choose from. Values that contradict the contract are marked. @param {any} item */
 function choicesOf(item) {
   return [item.default, ...item.alternatives].map(textOf).map((value) => {
     const outside = item.outside_the_letter.includes(value);
@@ -43,7 +43,7 @@ function choicesOf(item) {
 /** @param {{items: any[], set: (values: any, said: string) => Promise<any>}} props */
 function List({ items, set }) {
   const { field, found } = useFind(items, (item) => `${item.name} ${item.about} ${item.sentence}`);
-  // Those that were changed come first as the panel opens; after that no row moves.
+  // Changed assumptions come first when the panel opens. After that, no row moves.
   const [places] = useState(() => [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name));
   const rows = found.sort((a, b) => places.indexOf(a.name) - places.indexOf(b.name));
   return html`<${Section} title="All of them">
@@ -55,7 +55,7 @@ function List({ items, set }) {
 
 function Row({ item, set }) {
   const value = textOf(item.value);
-  /** What is being typed; without it the field shows what holds now, whoever set it. */
+  /** The text that the user is typing. Without it, the field shows the current value, whoever set it. */
   const [typed, type] = useState(null);
   if (typed === value) type(null);
   const draft = typed ?? value;

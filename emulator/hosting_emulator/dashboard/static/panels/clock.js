@@ -33,7 +33,7 @@ function Now() {
   <//>`;
 }
 
-/** Move time, and say by how much. @param {Record<string, any>} how */
+/** Move time, and return a sentence that says by how much. @param {Record<string, any>} how */
 async function advance(how) {
   const moved = await inWorld.post("/clock/advance", how);
   await refresh();
@@ -43,7 +43,7 @@ async function advance(how) {
 function Move() {
   const due = clock.value.next_due_at;
   const move = (how) => act(() => advance(how), (/** @type {string} */ sentence) => sentence);
-  /** A form shows what is refused. */
+  /** Used by forms, which show an error themselves. */
   const sent = async (how) => toast(await advance(how), "good");
   const until = {
     name: "until_operation", label: "Until an operation ends", kind: "select", required: true,
@@ -66,7 +66,7 @@ function Move() {
 
 function Mode() {
   const was = clock.value;
-  /** What was chosen here and is not set: when the clock is changed, here or elsewhere, what holds now is shown. */
+  /** The mode and rate that the user has chosen but not set. When the clock changes, the current values are shown. */
   const [chosen, choose] = useState({});
   useEffect(() => choose({}), [was.mode, was.rate]);
   const { mode, rate } = { mode: was.mode, rate: was.mode === "scaled" ? was.rate : 60, ...chosen };

@@ -1,13 +1,13 @@
-// Conduct: which rules of conduct the client broke, by rule, the worst first.
+// Conduct: the rules that the client broke, most severe first.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { go, link } from "../store.js";
 import { Badge, Button, Facts, Loaded, Moment, Panel, Section } from "../parts.js";
 import { counted } from "../words.js";
 
-/** The worst first. */
+/** The severities, most severe first. */
 const TONES = /** @type {Record<string, "bad"|"warn"|"calm">} */ ({ error: "bad", warning: "warn", note: "calm" });
-/** More findings of one rule than these say the same; so do more requests of one finding. */
+/** The maximum number of findings of a rule, and of links in a finding. More would only repeat the advice. */
 const MOST = 20;
 const MOST_LINKS = 8;
 

@@ -1,4 +1,4 @@
-// Connect: where the emulator is, a token for anybody, a first request; and how the world stands.
+// Connect: the addresses of the emulator, a token for any user, a first request, and the state of the world.
 
 import { inWorld, tokenOf } from "../api.js";
 import { calls, curl } from "../calls.js";

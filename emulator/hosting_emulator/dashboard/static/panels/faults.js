@@ -1,4 +1,4 @@
-// Faults, the everyday ones at a press; and, with outcomes, a form that the emulator describes itself, and their hits as they happen.
+// Faults: buttons for everyday faults, a form that the emulator's schema describes (also for outcomes), and live hit counts.
 import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
 import { calls } from "../calls.js";
@@ -8,9 +8,9 @@ import { documentOf, fieldsOf, textOf } from "./fields.js";
 import { Pick, removeRow, toTitle } from "./find.js";
 
 const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "note", "phase", "armed_at", "world"]);
-/** Parts of a rule that are objects, as the options of a kind are. */
+/** The fields of a rule that are objects, like the options of a kind. */
 const RULE_OBJECTS = new Set(["header", "query", "body", "while"]);
-/** What most faults need; the rest unfolds. */
+/** The fields that most faults need. The other fields are initially collapsed. */
 const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
 const METHODS = ["GET", "POST", "PUT"];
 
@@ -19,7 +19,7 @@ const FAULT = {
   lead: "Failures you inject, and how often each one acted.",
   none: "No fault is armed.", armed: "Faults of this world", states: ["armed", "used up"], submit: "Arm",
 };
-/** What goes wrong every day. */
+/** Failures that happen every day. */
 const PRESETS = [
   { name: "Slow", about: "the response comes two seconds late", does: { latency: { delay_ms: 2000 } } },
   { name: "Service unavailable", about: "503, the request is not applied", does: { abort: { code: "service_unavailable" } } },
@@ -47,7 +47,7 @@ function Presets() {
   <//>`;
 }
 
-/** With children for every day the form is for the rest. @param {{of: typeof FAULT, rows: any[], first?: string, children?: any}} props */
+/** A panel with a form for a fault or an outcome. With children for everyday cases, the form is for all other cases. @param {{of: typeof FAULT, rows: any[], first?: string, children?: any}} props */
 export function ArmedPanel({ of, rows, first, children }) {
   const clear = () => surely(
     { title: `Clear ${of.noun}s`, text: `Remove every ${of.noun} of this world?`, yes: "Remove all", danger: true },

@@ -1,5 +1,5 @@
-// Forms made from the emulator's own schema: which fields a fault or an intervention takes, what may
-// be chosen in each, and the document that a filled form comes to. It draws and fetches nothing.
+// Builds form fields from the emulator's own schema: the fields of a fault or an intervention, the values to
+// choose from in each field, and the document for a completed form. This module neither draws nor fetches.
 
 import { asJson } from "../api.js";
 import { choicesFor } from "../choices.js";
@@ -39,7 +39,7 @@ const HELP = {
 const EITHER = [["operation", "project"], ["ticket", "user"]];
 
 /**
- * Follow a schema's reference, and leave out the null beside it.
+ * Follow a schema's reference, and remove the `null` alternative.
  * @param {Schema} schema @param {Record<string, Schema>} defs @returns {Schema}
  */
 function resolved(schema, defs) {
@@ -50,8 +50,8 @@ function resolved(schema, defs) {
 }
 
 /**
- * List the fields of an object's schema. `known` has what may be chosen, by field, beside what
- * the store knows and the schema says.
+ * List the fields of an object's schema. `known` contains values to choose from, by field, in addition to
+ * those in the store and in the schema.
  * @param {Schema} schema @param {Record<string, Schema>} defs
  * @param {Record<string, Field["choices"]>} [known] @returns {Field[]}
  */
@@ -82,7 +82,7 @@ export function fieldsOf(schema, defs, known = {}) {
 }
 
 /**
- * Write a value as its field shows it: an object as lines like `X-Client: mobile*`, a boolean as itself.
+ * Return a value as its field shows it: an object as lines such as `X-Client: mobile*`, a boolean unchanged.
  * @param {unknown} value @returns {string | boolean}
  */
 export function textOf(value) {
@@ -93,7 +93,7 @@ export function textOf(value) {
     .join("\n");
 }
 
-/** Say so when of two optional fields one is to be given. */
+/** Return a hint if only one of two optional fields is needed. */
 function either(/** @type {string} */ name, /** @type {string[]} */ names, /** @type {boolean} */ required) {
   const pair = EITHER.find((both) => both.includes(name) && both.every((one) => names.includes(one)));
   return pair && !required ? `this, or the ${pair.find((one) => one !== name)}` : undefined;
@@ -115,7 +115,7 @@ function bounds({ minimum, maximum }) {
 }
 
 /**
- * Say what a filled form comes to. What is empty, or what it is anyway, is left out.
+ * Return the document for a completed form, without empty values and defaults.
  * @param {Field[]} fields @param {Record<string, any>} values @returns {Record<string, any>}
  */
 export function documentOf(fields, values) {
@@ -132,7 +132,7 @@ export function documentOf(fields, values) {
   return found;
 }
 
-/** Read lines like `X-Client: mobile*`. @param {string} text */
+/** Parse lines such as `X-Client: mobile*`. @param {string} text */
 function pairs(text, value) {
   const lines = text.split("\n").filter((line) => line.trim());
   return Object.fromEntries(lines.map((line) => {

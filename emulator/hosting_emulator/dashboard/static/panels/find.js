@@ -1,4 +1,4 @@
-// What lists are searched with: a field to type in, lists to choose from; and where focus goes when a row goes.
+// The search fields and choices of lists, and where the focus goes when a row is removed.
 
 import { inWorld } from "../api.js";
 import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
@@ -6,7 +6,7 @@ import { act, Empty, Select } from "../parts.js";
 import { link } from "../store.js";
 
 /**
- * A field to type in, and those of some items whose text has every word of it.
+ * Return a search field, and the items whose text contains every word in the field.
  * @template T
  * @param {T[]} items @param {(item: T) => string} textOf @param {string} [first]
  */
@@ -36,7 +36,7 @@ export function Pick({ label, ...rest }) {
 }
 
 /**
- * A list to choose from: each word is a link to its own view in the panel.
+ * A list to choose from, in which each entry is a link to its own view in the panel.
  * @param {{panel: string, items: {id: string, name: string, about: string}[], chosen?: string}} props
  */
 export function Picks({ panel, items, chosen }) {
@@ -52,18 +52,18 @@ export function Picks({ panel, items, chosen }) {
         <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>` : html`<${Empty}>Nothing matches.<//>`}`;
 }
 
-/** Text with `code` in it. @param {string} text */
+/** Return a text with `code` as markup. @param {string} text */
 export const prose = (text) =>
   text.split("`").map((part, place) => (place % 2 ? html`<code>${part}</code>` : part));
 
-/** As `ref` of what takes the focus as it comes. */
+/** A `ref` for an element that receives the focus when it appears. */
 export const focused = (/** @type {HTMLElement | null} */ element) => element?.focus();
 
-/** To the panel's heading. */
+/** Move the focus to the panel's heading. */
 export const toTitle = () => document.getElementById("panel-title")?.focus();
 
 /**
- * Remove a row's thing by a button in it; focus goes to the next row's buttons, or to the panel's heading.
+ * Remove the resource in a row. The focus moves to the button of a neighboring row, or to the panel's heading.
  * @param {any} event @param {string} path @param {string} said @param {() => Promise<any>} reload
  */
 export async function removeRow(event, path, said, reload) {

@@ -1,4 +1,4 @@
-// History: the world's last commits, to go back to or to fork at, and snapshots.
+// History: the world's latest commits, to rewind to or to fork at, and its snapshots.
 import { html, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { callName } from "../calls.js";

@@ -1,4 +1,4 @@
-// One operation: where it stands, why, and the buttons that move it.
+// One operation: its state, the explanation, and the buttons that move it.
 
 import { inWorld } from "../api.js";
 import { html } from "../lib.js";
@@ -60,10 +60,10 @@ function Steer({ of, stuck, reload }) {
   </div>`;
 }
 
-/** What holds a project's claim, and is no operation of a client's: it only can be let go. */
+/** The kind of an operation that only holds a project's claim. It can only be released. */
 const HELD = "held_by_intervention";
 
-/** What may be done about a reconciliation, by where it stands. @type {Record<string, string[]>} */
+/** The possible steps of a reconciliation, by its state. @type {Record<string, string[]>} */
 const RECONCILIATION = { none: ["require"], completed: ["require"], required: ["run"], running: ["complete", "exhaust"], exhausted: [] };
 
 const FAILURE = [

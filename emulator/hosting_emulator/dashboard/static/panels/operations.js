@@ -1,4 +1,4 @@
-// Operations: their states over world time, and one of them whole.
+// Operations: their states over world time, and one operation in detail.
 
 import { inWorld } from "../api.js";
 import { html, useState } from "../lib.js";
@@ -9,7 +9,7 @@ import { OperationDetail } from "./operation-detail.js";
 import { Timeline } from "./timeline.js";
 
 const PAGE = 30;
-/** More than this the emulator does not show at once. */
+/** The emulator does not return more than this at once. */
 const MOST = 1000;
 
 export default function Operations({ arg }) {

@@ -1,4 +1,4 @@
-// Outcomes: how the next operations end.
+// Outcomes: how the next operations proceed and end.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { Loaded } from "../parts.js";

@@ -1,4 +1,4 @@
-// A scenario of the user's own: pasted, checked with the place of what is wrong, loaded; and what its story came to.
+// A scenario of the user: pasted, checked with error positions, and loaded, with the result of its story.
 
 import { api, inWorld } from "../api.js";
 import { html, signal, useEffect, useId, useRef, useState } from "../lib.js";
@@ -6,12 +6,12 @@ import { ask, Badge, Button, Section, toast } from "../parts.js";
 import { said, world } from "../store.js";
 import { counted } from "../words.js";
 
-/** What is being written; it stays while other panels are looked at. @type {import("../vendor/signals.js").Signal<string>} */
+/** The text that the user is writing. It is kept while other panels are shown. @type {import("../vendor/signals.js").Signal<string>} */
 export const draft = signal("");
 let wanted = false;
 const LEAD = "Paste a scenario. Check builds its world and runs its story there; this world does not change.";
 
-/** Let the field have the keyboard's focus: now, or once it is there. */
+/** Move the focus to the field, now or as soon as the field exists. */
 export function focusField() {
   /** @type {HTMLElement | null} */
   const field = document.querySelector("textarea.yaml");
@@ -28,7 +28,7 @@ export function OwnScenario() {
     wanted = false;
   }, []);
 
-  /** Do something with the text; what is wrong with it is shown at its place. @param {() => Promise<void>} work */
+  /** Do something with the text. An error is shown at its position in the text. @param {() => Promise<void>} work */
   const trying = async (work) => {
     setResult({});
     try {
@@ -80,25 +80,25 @@ const Wrong = ({ id, of }) => html`<div id=${id} class="error" role="alert">
   ${of.text.trim() && html`<pre class="wrong-line"><code>${of.text}</code></pre>`}
 </div>`;
 
-/** Find the place in what the emulator says, `file:line:column: message`. @param {any} failure @param {string} text @returns {Wrong} */
+/** Find the position in an error message of the form `file:line:column: message`. @param {any} failure @param {string} text @returns {Wrong} */
 function placed(failure, text) {
   const [, line, column, message] = /^[^\n:]*:(\d+):(\d+): ([^]*)$/.exec(failure.message) ?? [];
   if (!line) return { line: 0, column: 0, message: failure.message, text: "" };
   return { line: Number(line), column: Number(column), message, text: text.split("\n")[Number(line) - 1] ?? "" };
 }
 
-/** Put the keyboard's focus on the place, from the column to the end of the line. @param {HTMLTextAreaElement} area @param {Wrong} wrong */
+/** Select the text of an error, from its column to the end of the line. @param {HTMLTextAreaElement} area @param {Wrong} wrong */
 function show(area, { line, column, text }) {
   area.focus();
   if (!line) return;
   const lines = area.value.split("\n");
   const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
   area.setSelectionRange(start + Math.min(column - 1, text.length), start + text.length);
-  area.scrollTop = (line - 4) * (area.scrollHeight / lines.length); // the third line from its top
+  area.scrollTop = (line - 4) * (area.scrollHeight / lines.length); // show the line as the third visible line
   area.scrollLeft = 0;
 }
 
-/** What running a scenario's story came to, step by step. */
+/** The result of a scenario's story, step by step. */
 export const Story = ({ told: { passed, steps } }) => html`<div class="story">
   <p><${Badge} tone=${passed ? "good" : "bad"}>${passed ? "passed" : "failed"}<//>${" "}
     ${steps.length ? `${counted(steps.length, "step")}, in a temporary world.` : "The scenario is valid; it has no story."}</p>
@@ -109,7 +109,7 @@ export const Story = ({ told: { passed, steps } }) => html`<div class="story">
   </li>`)}</ol>`}
 </div>`;
 
-/** What a live region says of it. */
+/** The sentence for a live region. */
 export const verdict = ({ passed }) => (passed ? "The story passed." : "The story failed.");
 
 const textOf = ({ at, expected, found, line, column }) => `${at} (line ${line}, column ${column}): expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;

@@ -1,4 +1,4 @@
-// The problem catalogue: every code with its status, and what a client is to do about it.
+// The problem catalogue: every code with its status, and what a client should do about it.
 import { html, useState } from "../lib.js";
 import { api } from "../api.js";
 import { Badge, Loaded, Panel, Section, Table } from "../parts.js";

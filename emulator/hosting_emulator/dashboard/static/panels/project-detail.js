@@ -1,4 +1,4 @@
-// One project, with the interventions that make sense on each thing of it.
+// One project, with the interventions that make sense for each part of it.
 
 import { ApiError, newKey, send } from "../api.js";
 import { html } from "../lib.js";
@@ -39,7 +39,7 @@ function About({ of }) {
   <//>`;
 }
 
-/** The flag is changed as a client would: by call 1, as the project's owner. */
+/** The flag is changed as a client changes it: with call 1, as the project's owner. */
 function Flag({ of }) {
   const owner = of.users.find((row) => row.role === "owner")?.user;
   const { enabled, enabled_at } = of.flag;

@@ -1,4 +1,4 @@
-// Projects: each with its flag, deployments, DNS, databases, tickets and users; and the API keys.
+// Projects: each with its flag, deployments, DNS, databases, tickets and users. The API keys are below.
 
 import { inWorld } from "../api.js";
 import { html, useState } from "../lib.js";
@@ -7,7 +7,7 @@ import { useResource } from "../resource.js";
 import { go, link } from "../store.js";
 import { ProjectDetail } from "./project-detail.js";
 
-/** How many deployments of a project the emulator shows at most. */
+/** The maximum number of deployments of a project that the emulator returns. */
 const MOST = 1000;
 
 export default function Projects({ arg }) {

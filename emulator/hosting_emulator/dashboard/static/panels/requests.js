@@ -1,4 +1,4 @@
-// Live requests: what comes is shown as it comes, and nothing moves under the pointer. The emulator searches.
+// Live requests: new requests appear as they arrive, and nothing moves under the pointer. The emulator searches.
 
 import { inWorld } from "../api.js";
 import { callName, calls } from "../calls.js";
@@ -15,12 +15,12 @@ const TYPING_MS = 200;
 
 export default function Requests({ arg, query }) {
   const [paused, setPaused] = useState(false);
-  /** The rows that are shown, and whether the keyboard walks them: the list then keeps the focus. */
+  /** The rows that are shown, and whether the user moves through them by keyboard, so the list keeps the focus. */
   const order = useRef(/** @type {any[]} */ ([]));
   const walking = useRef(false);
   const search = new URLSearchParams(query).toString();
   const har = `/_emulator/worlds/${encodeURIComponent(world.value)}/requests.har?${search}`;
-  /** The number beside one in the list, which takes the place of the request that is shown whole. */
+  /** Show the next or previous request of the list in place of the one that is shown in full. */
   const step = (/** @type {number} */ by, from = Number(arg)) => {
     const next = order.current[order.current.findIndex(({ n }) => n === from) + by]?.n;
     if (arg && next) go("requests", next, query, { replace: true });
@@ -88,7 +88,7 @@ function Filter({ query }) {
   </form>`;
 }
 
-/** What the emulator finds in all that its log keeps. */
+/** The matches in the emulator's whole request log. */
 const Found = ({ search, ...rest }) => html`
   <${Loaded} from=${() => inWorld.get(`/requests?${search}&limit=${MOST}&trail=false`)} on=${["request", "world"]}>
     ${({ items }) => html`<${Rows} all=${items} none="No request in the log matches the filter." ...${rest} />
@@ -120,14 +120,14 @@ function Rows({ all, paused, order, current, query, none }) {
       </ol>`}`;
 }
 
-/** Says how far the list goes, and goes further; focus then stands on the first of what came. */
+/** Says how far the list goes, and loads older requests. The focus then moves to the first of these. */
 function Older() {
   const { length } = requests.value;
   const note = useRef(null);
   if (length < FIRST || length >= total.value) return null;
   const older = async () => {
     const before = document.querySelectorAll(".requests li").length;
-    await loadOlder(); // once it has come it is drawn, too
+    await loadOlder(); // after this, the new rows have been drawn
     /** @type {HTMLElement | null} */
     const came = document.querySelector(`.requests li:nth-child(${before + 1}) a`);
     (came ?? note.current)?.focus({ preventScroll: true });
@@ -136,7 +136,7 @@ function Older() {
     ${length < MOST && html`<${Button} small onClick=${older}>Older ones<//>`}</p>`;
 }
 
-/** A row never changes but for being current: preact skips the rest. @param {{item: any, current: boolean, flagged: boolean, project: string, to: string}} props */
+/** A row changes only when it becomes current or stops being so, so preact can skip it otherwise. @param {{item: any, current: boolean, flagged: boolean, project: string, to: string}} props */
 function Row({ item, current, flagged, project, to }) {
   return useMemo(
     () => html`<li class=${current ? "current" : ""} data-n=${item.n}>

@@ -1,4 +1,4 @@
-// What was done in this world, saved as a scenario's file.
+// Saves the history of this world as a scenario file.
 
 import { inWorld } from "../api.js";
 import { html } from "../lib.js";

@@ -1,11 +1,11 @@
-// Triggers: what waits to act, how often it did, and why it has not acted yet; as it happens.
+// Triggers: what waits to act, how often it has acted, and why it has not acted yet, updated live.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { Badge, Loaded, Panel, Section, Table } from "../parts.js";
 import { link } from "../store.js";
 import { shortIds } from "../words.js";
 
-/** Whatever may change a count, or what something waits for. */
+/** The events that may change a count, or what a trigger waits for. */
 const EVENTS = /** @type {const} */ (["request", "commit", "fault", "outcome", "clock", "world"]);
 
 export default () => html`<${Panel} title="Triggers"
@@ -28,13 +28,13 @@ const COLUMNS = [
   { name: "State", cell: (trigger) => html`<${Badge} ...${stateOf(trigger)} />` },
 ];
 
-/** Its id, which leads to where it is armed. */
+/** Return a trigger's id, as a link to its panel. */
 function nameOf({ id, type }) {
   if (type === "timeline entry") return id;
   return html`<a href=${link(`${type}s`)}>${id}</a>`;
 }
 
-/** What it waits for; below that why it has not acted, or what it did. */
+/** Return what a trigger waits for and, below, why it has not acted or what it did. */
 function waitsFor(trigger) {
   const isPlanned = trigger.type === "timeline entry";
   const reason = trigger.result ?? (isPlanned ? null : trigger.unused);
@@ -42,7 +42,7 @@ function waitsFor(trigger) {
     ${reason && html`<div class="quiet small">${shortIds(reason)} ${requestLink(reason)}</div>`}`;
 }
 
-/** A link to the request that a reason names. @param {string} reason */
+/** Return a link to the request that a reason names. @param {string} reason */
 function requestLink(reason) {
   const number = reason.match(/nearest request was number (\d+)/)?.[1];
   return number && html`<a href=${link("requests", number)}>Open request ${number}</a>`;

@@ -1,4 +1,4 @@
-// The API console: any call of the contract, as any user, with its response and the way to its explanation.
+// The API console: sends any call of the contract as any user, and links to the explanation of its response.
 
 import { newKey, inWorld, send } from "../api.js";
 import { calls } from "../calls.js";
@@ -35,7 +35,7 @@ export default function Try({ query }) {
   <//>`;
 }
 
-/** The path with what stands in the form. @param {string} path @param {Field[]} fields @param {Record<string, string>} named */
+/** Return a path with its parameters replaced by the values in the form. @param {string} path @param {Field[]} fields @param {Record<string, string>} named */
 const filled = (path, fields, named) =>
   path.replace(/\{(\w+)\}/g, (whole, name) => (named[name] ?? fields.find((field) => field.name === name)?.value) || whole);
 
@@ -67,7 +67,7 @@ function fieldsOf(call, found, named, name) {
   return fields;
 }
 
-/** A body that is accepted as things stand. @param {import("../calls.js").Call} call */
+/** Return a body that the emulator accepts in the current state. @param {import("../calls.js").Call} call */
 const bodyOf = (call, project) =>
   "expected_source_generation" in call.body ? { expected_source_generation: project?.source_generation ?? 0 } : call.body;
 
@@ -78,14 +78,14 @@ async function tryIt(call, values) {
   const sending = send({ ...values, method: call.method, path: values.query ? `${path}?${values.query}` : path, key });
   /** @type {any} */
   const response = await sending.catch((lost) => ({ lost }));
-  // A browser sends a request again by itself when its connection breaks: each is in the log.
+  // A browser resends a request by itself when its connection breaks, and the log contains each attempt.
   const { items } = await inWorld.get(`/requests?after=${before.total}&call=${call.id}&trail=false`);
   const sent = items.filter((item) => (item.idempotency_key ?? undefined) === key).reverse();
   if (response.lost && !sent.length) throw response.lost;
   return { ...response, key, sent };
 }
 
-/** Where a ticket is redeemed by clients that do not get to its dev origin. @param {string} redeemUrl */
+/** Return the URL at which clients that cannot reach the dev origin redeem a ticket. @param {string} redeemUrl */
 function plainUrl(redeemUrl) {
   const { pathname, search } = new URL(redeemUrl);
   return `${summary.peek()?.base_url}${pathname}${search}`;

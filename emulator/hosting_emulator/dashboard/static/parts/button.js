@@ -1,10 +1,10 @@
-// Buttons: one that does something, one that copies, one that unfolds.
+// Buttons: one that does something, one that copies, and one that opens a menu.
 
 import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../lib.js";
 import { toast } from "./toast.js";
 
 /**
- * What else is given stands on the element.
+ * All other props become attributes of the element.
  * @param {{onClick?: (event: any) => any, kind?: "primary"|"quiet"|"danger", small?: boolean, label?: string,
  *   type?: string, pressed?: boolean, busy?: boolean, closes?: boolean, children?: any} & Record<string, any>} props
  */
@@ -22,7 +22,7 @@ export function Button({ onClick, kind, small, label, type, pressed, busy, close
       if (here.current) setWorking(false);
     }
   };
-  // Not `disabled` while it works: that would throw the keyboard's focus away.
+  // Not `disabled` while it works, because the button would then lose the keyboard focus.
   return html`<button
     ...${rest}
     type=${type ?? "button"}
@@ -52,7 +52,7 @@ export function CopyButton({ text, label = "Copy", small = true }) {
 
 async function put(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Pages that are not from this machine have no clipboard of their own.
+  // Pages from other machines have no clipboard API.
   const area = document.createElement("textarea");
   area.value = text;
   document.body.append(area);
@@ -63,7 +63,7 @@ async function put(text) {
 }
 
 /**
- * A button that unfolds something small below it; Escape, or a press outside, folds it again.
+ * A button that opens a small menu below it. Escape, or a press outside, closes the menu.
  * @param {{label: any, small?: boolean, kind?: "primary"|"quiet"|"danger",
  *   children: any | ((close: () => void) => any)}} props
  */

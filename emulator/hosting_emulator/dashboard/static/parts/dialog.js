@@ -1,11 +1,11 @@
-// Dialogs, and the one that asks before something that cannot be taken back.
+// Dialogs, including the one that asks for confirmation before an action that cannot be undone.
 
 import { html, signal, useEffect, useId, useRef } from "../lib.js";
 import { Button } from "./button.js";
 import { act } from "./toast.js";
 
 /**
- * A dialog that is open as long as it is drawn. Escape closes it: `closed` is to leave it out.
+ * A dialog that is open as long as it is rendered. On Escape, `closed` is called and must stop rendering it.
  * @param {{title: string, closed: () => void, children?: any, kind?: string}} props
  */
 export function Dialog({ title, closed, children, kind }) {
@@ -14,7 +14,7 @@ export function Dialog({ title, closed, children, kind }) {
   useEffect(() => {
     const { current } = dialog;
     current.showModal();
-    return () => current.close(); // it gives the focus back to where it was
+    return () => current.close(); // the focus returns to where it was
   }, []);
   return html`<dialog class=${kind} ref=${dialog} aria-labelledby=${id} onClose=${() => dialog.current && closed()}>
     <h2 id=${id}>${title}</h2>
@@ -25,7 +25,7 @@ export function Dialog({ title, closed, children, kind }) {
 /** @typedef {{title: string, text?: any, yes: string, danger?: boolean}} Question */
 const open = signal(null);
 
-/** Ask; Escape is no. @param {Question} question @returns {Promise<boolean>} */
+/** Ask a question. Escape means no. @param {Question} question @returns {Promise<boolean>} */
 export function ask(question) {
   return new Promise((resolve) => {
     open.value = {
@@ -39,12 +39,12 @@ export function ask(question) {
 }
 
 /**
- * Ask, and do it, as `act` does, when the user agrees.
+ * Ask a question and, if the user agrees, do the work as `act` does.
  * @param {Question} question @param {Parameters<typeof act>} how
  */
 export const surely = async (question, ...how) => ((await ask(question)) ? act(...how) : undefined);
 
-/** Where the question stands; the frame has one. */
+/** The region in which questions appear. Only the frame contains it. */
 export function DialogRegion() {
   if (!open.value) return null;
   const { title, text, yes, danger, done } = open.value;

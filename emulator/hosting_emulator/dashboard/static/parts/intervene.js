@@ -1,4 +1,4 @@
-// A button for one intervention on a thing that is known; a small form for what is not.
+// A button for one intervention on a known resource. It opens a small form if more fields are needed.
 
 import { inWorld } from "../api.js";
 import { html } from "../lib.js";
@@ -8,8 +8,8 @@ import { Form } from "./form.js";
 import { act } from "./toast.js";
 
 /**
- * `fixed` are the fields known already, `fields` what else is asked: when nothing is, one press does it.
- * The emulator's own sentence says what it did.
+ * `fixed` contains the known fields, and `fields` the fields to ask for. Without `fields`, one press applies it.
+ * The emulator's own sentence describes the effect.
  * @param {{word: string, fixed: Record<string, any>, label?: string, danger?: boolean, primary?: boolean,
  *   fields?: import("./form.js").Field[]}} props
  */
@@ -32,7 +32,7 @@ export function Intervene({ word, fixed, label = spoken(word), danger, primary, 
 
 const said = (response) => `${capital(response.message)}.`;
 
-/** The two ways in which a ticket or a key ends early. @param {{of: "ticket"|"key", id: string}} props */
+/** The two ways in which a ticket or a key can end early. @param {{of: "ticket"|"key", id: string}} props */
 export const EndEarly = ({ of, id }) => html`<span class="row">
   <${Intervene} word=${`expire_${of}`} label="Expire" fixed=${{ [of]: id }} />
   <${Intervene} word=${`revoke_${of}`} label="Revoke" danger fixed=${{ [of]: id }} /></span>`;

@@ -1,11 +1,11 @@
-// What a panel loads from the emulator, shown: while it comes, when it fails, when it is empty, and what it came to.
+// Shows data that a panel loads from the emulator, with the states loading, failed and empty.
 
 import { html } from "../lib.js";
 import { useResource } from "../resource.js";
 import { Shown } from "./panel.js";
 
 /**
- * `from`, `on` and `deps` are those of `useResource`, `empty` is that of `Shown`.
+ * `from`, `on` and `deps` are those of `useResource`, and `empty` is that of `Shown`.
  * @param {{from: () => Promise<any>, on?: import("../events.js").Kind[], deps?: any[], empty?: (data: any) => any,
  *   children: (data: any, reload: () => Promise<void>) => any}} props
  */

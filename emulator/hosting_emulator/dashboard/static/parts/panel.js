@@ -1,4 +1,4 @@
-// The frame of a panel, of a card in it, and of what is empty, loading or wrong: every list has all three.
+// The frames of a panel and of a card in it, and the states empty, loading and failed, which every list has.
 
 import { html, useId } from "../lib.js";
 import { Button } from "./button.js";
@@ -17,7 +17,7 @@ export function Panel({ title, lead, actions, children }) {
 }
 
 /**
- * `heading` is the `ref` of a heading that can take the focus.
+ * `heading` is the `ref` of a heading that can receive the focus.
  * @param {{title: any, lead?: any, actions?: any, children?: any, kind?: "wide"|"detail", heading?: any}} props
  */
 export function Section({ title, lead, actions, children, kind, heading }) {
@@ -47,7 +47,7 @@ export function Failure({ error, again }) {
 }
 
 /**
- * What a resource has come to.
+ * Shows a resource in its current state.
  * @param {{of: import("../resource.js").Resource<any>, empty?: (data: any) => any,
  *   children: (data: any) => any}} props
  */

@@ -1,4 +1,4 @@
-// A table; where the window is narrow each row is read from top to bottom, as a card.
+// A table. In a narrow window, each row becomes a card.
 
 import { html } from "../lib.js";
 import { Empty } from "./panel.js";

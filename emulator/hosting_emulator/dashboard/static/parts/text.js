@@ -1,4 +1,4 @@
-// Small pieces of text: badges, moments, facts, code.
+// Small pieces of text: badges, times, facts and code.
 
 import { asJson } from "../api.js";
 import { html } from "../lib.js";
@@ -24,7 +24,7 @@ export const Facts = ({ of }) => html`<dl class="facts">
   ${of.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`;
 
-/** An address on one line, to be copied. @param {{text: string}} props */
+/** An address on one line, with a button to copy it. @param {{text: string}} props */
 export const Address = ({ text }) => html`<span class="spread tight address"><code>${text}</code><${CopyButton} text=${text} /></span>`;
 
 /**
@@ -43,9 +43,9 @@ export function Json({ value, label }) {
   return html`<${Code} text=${typeof found === "string" ? value : JSON.stringify(found, null, 2)} label=${label} />`;
 }
 
-/** The status, or a dash where none reached the client. @param {{of: {status: number, lost: string | null}}} props */
+/** The badge of a request's status, or a dash if the client received no status. @param {{of: {status: number, lost: string | null}}} props */
 export const StatusBadge = ({ of }) =>
   html`<${Badge} tone=${toneOfStatus(of.lost ? 0 : of.status)}>${of.status || "—"}<//>`;
 
-/** Says that the response was lost, and to what; nothing for one that arrived. @param {{of: {lost: string | null}}} props */
+/** A badge that says that the response was lost, and the kind of fault. Nothing is shown if the response arrived. @param {{of: {lost: string | null}}} props */
 export const Lost = ({ of }) => of.lost && html`<${Badge} tone="bad">response lost: ${of.lost}<//>`;

@@ -1,4 +1,4 @@
-// Short sentences about what was done. They go by themselves and are read out politely.
+// Short sentences about what was done. They disappear after a while and are announced politely.
 
 import { html, signal } from "../lib.js";
 
@@ -19,7 +19,7 @@ function drop(id) {
 }
 
 /**
- * Do something, and say what it came to. Returns the response, or undefined when it failed.
+ * Do something, and report the result. Returns the response, or undefined after a failure.
  * @template T
  * @param {() => Promise<T>} work @param {string | ((response: T) => string)} [said]
  * @param {(response: T) => any} [then] what is to be done before that is said: load what was changed
@@ -39,7 +39,7 @@ export async function act(work, said, then) {
   }
 }
 
-/** Where toasts stand; the frame has one. */
+/** The region in which toasts appear. Only the frame contains it. */
 export function ToastRegion() {
   return html`<div class="toasts" role="status" aria-live="polite">
     ${toasts.value.map(
