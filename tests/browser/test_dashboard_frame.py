@@ -91,7 +91,7 @@ def test_the_menu_of_worlds_creates_forks_resets_and_deletes_worlds(
         page.choose("Scenario", "stuck-operation")
         page.click("button", "Create")
         page.wait(f"location.hash === '#/requests?world={name}'")
-        page.read("World " + name + " is made.")
+        page.read("World " + name + " was created.")
         world = control.world(name)
         assert world.clock.state.mode == "frozen"
         HttpWorld(world).dns()
@@ -185,12 +185,12 @@ def test_skip_to_content_focuses_the_panel(dashboard: Dashboard, panel: Panel):
 
 def test_the_dashboard_remembers_the_chosen_colors(chromium: Chromium, panel: Panel):
     with chromium.page(panel("connect")) as page:
-        page.click("button", "Colours: system")
-        page.click("button", "Colours: light")
+        page.click("button", "Colors: system")
+        page.click("button", "Colors: light")
         page.wait("getComputedStyle(document.body).backgroundColor === 'rgb(16, 19, 26)'")
         page.go("about:blank")
         page.go(panel("projects"))
-        page.click("button", "Colours: dark")
+        page.click("button", "Colors: dark")
         page.wait("!document.documentElement.dataset.theme")
 
 

@@ -172,10 +172,10 @@ def test_an_open_request_can_be_replayed_with_the_same_key(
 ):
     api.set_flag(False, key="once")
     with dashboard(panel("requests/1")) as page:
-        page.click("button", "Replay")
+        page.click("button", "Resend")
         page.click("button", "With the same key")
         page.find("heading", "Request 2")
-        page.read("Sent again as request 2")
+        page.read("Resent as request 2")
 
     newest, first = items(api, "requests")
     assert newest["replayed"]

@@ -32,7 +32,7 @@ WALK = f"""async words => {{ {UNTIL}
     [...document.querySelectorAll("main a")].find(link => link.innerText.startsWith(word)).click();
     await until(word, () => document.activeElement.ariaLabel === word);
     const form = document.activeElement.querySelector("form");
-    if (form.querySelector("[type=submit]").innerText !== "Do it") throw new Error(word);
+    if (form.querySelector("[type=submit]").innerText !== "Apply") throw new Error(word);
     fields[word] = [...form.querySelectorAll("[name]")].map(field => field.name);
   }}
   return fields;
@@ -259,7 +259,7 @@ def test_the_outcomes_panel_shows_an_outcome_as_pending_until_it_is_applied(
         api.initialize()
         page.wait("document.querySelector('main tbody .badge').innerText === 'applied'")
         page.click("button", "Remove outcome-1")
-        page.read("No outcome is pending")
+        page.read("No outcome is armed")
 
 
 def test_the_interventions_panel_sticks_and_releases_an_operation(
@@ -269,13 +269,13 @@ def test_the_interventions_panel_sticks_and_releases_an_operation(
 
     with dashboard(panel("interventions/stick_operation")) as page:
         page.choose("project", "shop")
-        page.click("button", "Do it")
+        page.click("button", "Apply")
         page.read("is stuck while queued.")
     assert api.emulator.why(operation).held_by
 
     with dashboard(panel("interventions/release_operation")) as page:
         page.choose("operation", "initialize managed source of shop")
-        page.click("button", "Do it")
+        page.click("button", "Apply")
         page.read("is no longer stuck.")
     assert api.emulator.why(operation).held_by is None
 
@@ -288,7 +288,7 @@ def test_choosing_an_intervention_focuses_its_form(
         page.click("link", "disconnect domain")
         page.wait("document.activeElement.ariaLabel === 'disconnect domain'")
         page.choose("project", "shop")
-        page.click("button", "Do it")
+        page.click("button", "Apply")
         page.read("Shop no longer has ")
 
 
@@ -304,7 +304,7 @@ def test_intervention_forms_offer_only_usable_tickets_and_keys(
 
     with dashboard(panel(f"interventions/{intervention}")) as page:
         page.choose(field, {"ticket": "owner's", "key": "ci (owner)"}[field])
-        page.click("button", "Do it")
+        page.click("button", "Apply")
         page.read(message)
         page.read(f"there is no {field} now")
 
@@ -314,11 +314,11 @@ def test_the_add_intervention_accepts_users_in_the_form_of_a_world_file(
 ):
     with dashboard(panel("interventions/add")) as page:
         page.fill("textbox", "users", '[{"alias": "zoe", "organizations": {"amce": "owner"}}]')
-        page.click("button", "Do it")
+        page.click("button", "Apply")
         page.read("did you mean acme")
         page.wait("document.activeElement.name === 'users'")
         page.fill("textbox", "users", '[{"alias": "zoe", "organizations": {"acme": "owner"}}]')
-        page.click("button", "Do it")
+        page.click("button", "Apply")
         page.read("Added zoe.")
 
     assert api.emulator.token("zoe")

@@ -123,8 +123,8 @@ def test_forking_at_a_commit_creates_a_world_at_that_commit(
 
     with dashboard(panel("history")) as page:
         page.click("button", f"Fork at {before}")
-        page.read(f"begins at commit {before}")
-        name = page.evaluate(r"/World (\S+) begins/.exec(document.body.innerText)[1]")
+        page.read(f"starts at commit {before}")
+        name = page.evaluate(r"/World (\S+) starts/.exec(document.body.innerText)[1]")
 
     assert api.emulator.control.world(name).summary.commit == before
     api.emulator.control.world(name).delete()

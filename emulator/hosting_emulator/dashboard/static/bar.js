@@ -65,6 +65,6 @@ function ThemeButton() {
       // Without storage, the choice lasts until the user leaves the page.
     }
   };
-  return html`<button type="button" class="button quiet round" title=${`Colours: ${theme.value}. Press for ${next}.`}
-    aria-label=${`Colours: ${theme.value}; change to ${next}`} onClick=${turn}><span class=${`sun ${theme.value}`} aria-hidden="true"></span></button>`;
+  return html`<button type="button" class="button quiet round" title=${`Colors: ${theme.value}. Press for ${next}.`}
+    aria-label=${`Colors: ${theme.value}; change to ${next}`} onClick=${turn}><span class=${`sun ${theme.value}`} aria-hidden="true"></span></button>`;
 }

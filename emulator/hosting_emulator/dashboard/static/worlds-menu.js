@@ -43,16 +43,16 @@ function ThisWorld({ name, close }) {
     close();
     if (made) enter(made);
   };
-  const reset = () => sure({ title: `Reset ${name}`, text: "It starts over from its seed or scenario. Its current state and log are lost.", yes: "Reset" },
-    () => inWorld.post("/reset"), `World ${name} begins again.`);
+  const reset = () => sure({ title: `Reset ${name}`, text: "The world starts over from its seed or scenario. Its current state and log are lost.", yes: "Reset" },
+    () => inWorld.post("/reset"), `World ${name} was reset.`);
   const remove = () => sure({ title: `Delete ${name}`, text: "The world, its log and its saved state are deleted.", yes: "Delete" }, async () => {
     await inWorld.delete("");
     enter({ name: DEFAULT_WORLD });
-  }, `World ${name} is deleted.`);
+  }, `World ${name} was deleted.`);
   const take = async (event) => {
     const [chosen] = event.currentTarget.files;
     if (!chosen) return;
-    const text = `World ${name} becomes that of ${chosen.name}: what it holds now is replaced.`;
+    const text = `The content of world ${name} is replaced with the state in ${chosen.name}.`;
     await sure({ title: "Import a state", text, yes: "Import" }, async () => inWorld.put("/state", JSON.parse(await chosen.text())), `World ${name} now has the state of ${chosen.name}.`);
   };
   return html`<div class="row">
@@ -76,7 +76,7 @@ function NewWorld({ close }) {
   ];
   const create = async ({ name, clock, scenario }) => {
     const made = await api.post("/worlds", { name, clock: clock && { mode: clock }, scenario: scenario && { name: scenario } });
-    toast(`World ${made.name} is made.`, "good");
+    toast(`World ${made.name} was created.`, "good");
     close();
     enter(made);
   };

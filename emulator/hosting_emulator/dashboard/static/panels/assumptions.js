@@ -46,7 +46,7 @@ function List({ items, set }) {
   // Changed assumptions come first when the panel opens. After that, no row moves.
   const [places] = useState(() => [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name));
   const rows = found.sort((a, b) => places.indexOf(a.name) - places.indexOf(b.name));
-  return html`<${Section} title="All of them">
+  return html`<${Section} title="All assumptions">
     ${field}
     <p class="quiet">${rows.length} of ${items.length}; ${items.filter(isChanged).length} changed</p>
     <ul class="assumptions">${rows.map((item) => html`<${Row} key=${item.name} item=${item} set=${set} />`)}</ul>

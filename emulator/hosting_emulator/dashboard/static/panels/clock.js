@@ -49,7 +49,7 @@ function Move() {
     name: "until_operation", label: "Until an operation ends", kind: "select", required: true,
     choices: choicesFor("operation") ?? [],
   };
-  return html`<${Section} title="Move time" lead="Everything that falls due happens in order. Time never goes back.">
+  return html`<${Section} title="Move time" lead="All due events run in order. Time never moves back.">
     <div class="row" role="group" aria-label="Advance by">
       ${PRESETS.map(([by, label]) => html`<${Button} key=${by} onClick=${() => move({ by })}>+ ${label}<//>`)}
       <${Button} disabled=${!due} onClick=${() => move({ to: due })}>To the next event<//>

@@ -15,7 +15,7 @@ export default function Conduct({ query }) {
   const final = query.final === "true";
   const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client has finished<//>`;
   return html`<${Panel} title="Conduct" actions=${done}
-      lead="Where the client breaks a rule of the contract or of HTTP, and may fail with the real service.">
+      lead="The rules of the contract and of HTTP that the client breaks, so that it may fail with the real service.">
     <${Loaded} from=${() => inWorld.get(`/conduct?final=${final}`)} on=${["request", "world"]} deps=${[final]}
         empty=${({ findings, judged, remarks }) => !findings.length && `No findings in ${counted(judged, "request")}. ${remarks.join(" ")}`}>
       ${(found) => html`<${Findings} of=${found} />`}

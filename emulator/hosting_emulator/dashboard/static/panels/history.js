@@ -55,7 +55,7 @@ function Ways({ item, last, reload }) {
 
 const fork = (commit) => act(
   () => inWorld.post("/fork", { commit }),
-  (made) => `World ${made.name} begins at commit ${commit}; choose it above.`,
+  (made) => `World ${made.name} starts at commit ${commit}. Choose it above.`,
 );
 
 function Snapshots() {

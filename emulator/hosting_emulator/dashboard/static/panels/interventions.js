@@ -54,7 +54,7 @@ function Chosen({ one, all }) {
   };
   return html`<div ref=${focused} tabIndex="-1" role="group" aria-label=${spoken(one.name)}>
     <${Section} title=${capital(spoken(one.name))} lead=${one.about}>
-      <${Form} fields=${fields} submit="Do it" onSubmit=${intervene} cancel=${() => go("interventions")} />
+      <${Form} fields=${fields} submit="Apply" onSubmit=${intervene} cancel=${() => go("interventions")} />
       ${result && html`<p class="result">${result}</p>`}
     <//></div>`;
 }

@@ -30,7 +30,7 @@ function Why({ of, reload }) {
         ["Clock", html`<a href=${link("clock")}>${clock.value?.mode}</a>`],
         ["Requests", html`<a href=${link("requests", "", { text: of.operation })}>Show its requests</a>`],
       ].filter(Boolean)} />
-      ${of.commands.length > 0 && html`<${Code} shell label="Commands that move it on" text=${of.commands.join("\n")} />`}
+      ${of.commands.length > 0 && html`<${Code} shell label="Commands that advance it" text=${of.commands.join("\n")} />`}
     </div>
   </div>`;
 }

@@ -6,8 +6,8 @@ import { ArmedPanel } from "./faults.js";
 
 const OUTCOME = {
   noun: "outcome", title: "Outcomes", add: "Add an outcome", any: "any operation",
-  lead: "How the next operations end. Each applies to one operation unless it says otherwise.",
-  none: "No outcome is pending: operations end as usual.",
+  lead: "How the next operations proceed and end. By default, each outcome applies to one operation.",
+  none: "No outcome is armed: operations proceed as usual.",
   armed: "Pending and applied", states: ["pending", "applied"], submit: "Add",
 };
 

@@ -45,7 +45,7 @@ export function OwnScenario() {
     said.value = found.steps.length ? verdict(found) : "The scenario is valid.";
   });
   const load = async () => {
-    const warning = `World ${world.value} becomes that of your scenario: what it holds now is replaced.`;
+    const warning = `The content of world ${world.value} is replaced with the world of your scenario.`;
     if (!await ask({ title: "Load your scenario", text: warning, yes: "Load", danger: true })) return;
     await trying(async () => {
       await inWorld.post("/scenario", { text: draft.peek(), replace: true });

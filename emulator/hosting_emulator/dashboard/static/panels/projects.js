@@ -41,7 +41,7 @@ const COLUMNS = [
   { name: "Deployments", number: true, cell: (row) => row.counts.deployments },
 ];
 
-const Keys = () => html`<${Section} title="API keys" lead="Values are not stored: each was shown when its key was made, or is in the world file.">
+const Keys = () => html`<${Section} title="API keys" lead="The values of keys are not stored. Each value was shown when its key was created, or is in the world file.">
   <${Loaded} from=${() => inWorld.get("/keys")}>
     ${(found) => html`<${Table} caption="API keys, newest first" none="No API keys yet." rows=${found.items} of=${(row) => row.id} columns=${KEY_COLUMNS} />`}
   <//>

@@ -60,14 +60,14 @@ const idle = (step, text) => step === "fault" && / did not act: |not match the r
 function Acts({ item }) {
   const again = (/** @type {boolean} */ same) => () => act(
     () => inWorld.post(`/requests/${item.n}/resend`, { same_key: same }),
-    ({ n, status }) => `Sent again as request ${n}: ${status || "the response was lost"}.`,
+    ({ n, status }) => `Resent as request ${n}: ${status || "the response was lost"}.`,
     ({ n }) => go("requests", n));
   return html`<${CopyButton} label="Copy as curl" text=${() => Promise.resolve(command(item))} />
     ${item.principal && item.user && html`<${CopyButton} label="Copy with a fresh token" text=${async () => command(item, await tokenOf(item.user))} />`}
     ${item.idempotency_key
-      ? html`<${MenuButton} small label="Replay"><div class="stack">
+      ? html`<${MenuButton} small label="Resend"><div class="stack">
           <${Button} onClick=${again(false)}>With a new key<//><${Button} onClick=${again(true)}>With the same key<//></div><//>`
-      : html`<${Button} small onClick=${again(false)}>Replay<//>`}`;
+      : html`<${Button} small onClick=${again(false)}>Resend<//>`}`;
 }
 
 const LEFT_OUT = /^(x-emulator-own|host|authorization|user-agent|accept.*|content-length|connection|origin|referer|sec-.*|cookie)$/i;

@@ -30,7 +30,7 @@ function Chosen({ name }) {
     said.value = verdict(found);
   });
   const load = () => {
-    const text = `World ${world.value} becomes that of ${name}: what it holds now is replaced.`;
+    const text = `The content of world ${world.value} is replaced with the world of ${name}.`;
     return surely({ title: "Load this scenario", text, yes: "Load", danger: true },
       () => inWorld.post("/scenario", { name, replace: true }), `World ${world.value} now has the world of ${name}.`);
   };

@@ -34,7 +34,7 @@ export function Timeline({ items, now, current }) {
     </svg>
   </div>
   ${rows.length < items.length && html`<p class="small quiet">${told(rows.length, within.length, items.length)}</p>`}
-  <ul class="legend" aria-label="Colours">
+  <ul class="legend" aria-label="Colors">
     ${["queued", "running", "stuck", "succeeded", "failed", "cancelled"].map((state) => html`<li key=${state}><span class=${`swatch ${tone(state)}`} aria-hidden="true"></span>${state}</li>`)}
   </ul>`;
 }
