@@ -268,7 +268,7 @@ def test_a_test_that_cannot_be_explored_is_refused_in_one_line(explored: Suite):
     messages = {
         "faults=['timeot']": "timeout[?]",
         "faults=5": "faults must be a list of names",
-        "calls=['nothing']": "no call is named 'nothing'",
+        "calls=['nothing']": "there is no call 'nothing'",
         "max_run=1": "'max_run': use faults, outcomes, calls, quick or max_runs",
         "max_runs=0": "max_runs must be a whole number greater than 0, not 0",
         "'timeout'": "use faults=[[]...[]], outcomes=True, calls=[[]...[]], quick=True or max_runs=N",

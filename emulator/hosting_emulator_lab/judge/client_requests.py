@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.sdk import Exchange
 
-#: An entry in an exchange's explanation for a fault that acted. A latency lets other faults act too.
+#: An explanation that a fault acted. After a latency, other faults can act too.
 _ACTED = re.compile(r"\S+ \((?!latency,)\w+, (before_commit|after_commit)\) acted\b")
 
 #: Identifies a request of an observation: the index of its chapter, and its number in that chapter.
@@ -31,9 +31,9 @@ class ObservedExchange(Exchange, frozen=True, kw_only=True):
 class NumberedRequest:
     """A request that a fault can meet.
 
-    `number` is its position among the requests to its call, from 1. `number_after_commit` is its
-    position among those that a fault after the commit can meet. `succeeded` is whether a fault after
-    the commit can meet this request. `position` is its position among all requests, from 1.
+    `number` is its position among the requests to its call, from 1. `number_after_commit` is the
+    number that a fault after the commit counts for it. Such a fault can meet the request only if it
+    `succeeded`. `position` is its position among the requests to all calls, from 1.
 
     `operations_before` is the number of operations that earlier requests to its call began.
     `project_is_busy` is whether an earlier request began an operation of the same project.

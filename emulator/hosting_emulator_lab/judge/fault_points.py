@@ -2,7 +2,7 @@
 
 As text, a point reads `create_user_api_key#1/timeout/after_commit`: the first request to that call.
 The fault's word is a kind such as `timeout`, `abort:CODE` for a problem's code, or
-`gateway_error:STATUS` for a proxy's status. In the phase `lasting`, the word names what the service
+`gateway_error:STATUS` for a proxy's status. In the `lasting` phase, the word names what the service
 does for good from that request on, such as `fail`. A fault does the same in every run, so that a
 report can be repeated.
 """
@@ -10,13 +10,13 @@ report can be repeated.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias
 
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.contract.suggestions import nearest, unknown
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.lasting_effects import (
     LASTING_EFFECTS,
@@ -44,7 +44,7 @@ KINDS = (
 #: The words for what the service may do for good. `refused` stands for the problems that a call may
 #: return and for which a retry cannot help.
 OUTCOMES = (*LASTING_EFFECTS, "refused")
-#: How late a delayed response ends, in real milliseconds, if the client waits for that long.
+#: The delay of a late response in real milliseconds, if the client waits for this long.
 LATE_MS = 1000
 _ORDER = (*KINDS, *LASTING_EFFECTS)
 #: All words for faults. `wire` stands for all kinds, and `abort:*` for all codes.
@@ -65,7 +65,7 @@ _TEXT = re.compile(
 class FaultPoint:
     """The request with this `number` (from 1) to a call meets a fault in a phase.
 
-    `fault` is a word that the option `--faults` accepts.
+    `fault` is a word that the `--faults` option accepts.
     """
 
     call: str
@@ -97,9 +97,11 @@ class FaultPoint:
             )
         fault = check_faults([match["fault"]])[0]
         call = check_calls([match["call"]])[0]
-        phases = {str(phase): phase for phase in phases_of(fault)}
-        _check_word(match["phase"], phases, f"phase of {fault}")
-        return cls(call, int(match["number"]), fault, phases[match["phase"]])
+        for phase in phases_of(fault):
+            if phase == match["phase"]:
+                return cls(call, int(match["number"]), fault, phase)
+        phases_text = " or ".join(phases_of(fault))
+        raise ValueError(f"the phase of {fault} must be {phases_text}, not {match['phase']!r}")
 
 
 def points_of(request: NumberedRequest, fault: str) -> tuple[FaultPoint, ...]:
@@ -113,7 +115,8 @@ def check_calls(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the names of calls without duplicates. Raises ValueError with the nearest name."""
     names = [call_named(text) for text in texts]
     for name in names:
-        _check_word(name, ALL_CALLS, "call")
+        if name not in ALL_CALLS:
+            raise ValueError(unknown("call", name, ALL_CALLS))
     return tuple(dict.fromkeys(names))
 
 
@@ -121,15 +124,12 @@ def check_faults(words: Iterable[str]) -> tuple[str, ...]:
     """Return the words of faults without duplicates. Raises ValueError with the nearest word."""
     distinct_words = tuple(dict.fromkeys(words))
     for word in distinct_words:
-        _check_word(word, _WORDS, "fault", f"{', '.join((*KINDS, *OUTCOMES))} and abort:CODE")
+        if word not in _WORDS:
+            hint = nearest(word, _WORDS)
+            if not hint:
+                hint = f"; there are {', '.join([*KINDS, *OUTCOMES])} and abort:CODE"
+            raise ValueError(f"there is no fault {word!r}{hint}")
     return distinct_words
-
-
-def _check_word(word: str, words: Collection[str], noun: str, words_text: str = "") -> None:
-    """Raise ValueError if a word is not one of `words`, which `words_text` lists in the message."""
-    if word not in words:
-        hint = nearest(word, words) or f"; there are {words_text or ', '.join(words)}"
-        raise ValueError(f"no {noun} is named {word!r}{hint}")
 
 
 def kind_of(fault: str) -> str:
@@ -138,7 +138,7 @@ def kind_of(fault: str) -> str:
 
 
 def order_of(fault: str) -> int:
-    """Return a fault's index in the order of all faults, which begins with the faults of the wire."""
+    """Return a fault's index among all faults. The faults of the wire come first."""
     is_refusal = lasting_effect(fault) is not None and fault not in LASTING_EFFECTS
     return _ORDER.index("outage" if is_refusal else kind_of(fault))
 
@@ -151,10 +151,9 @@ def phases_of(fault: str) -> tuple[Phase, ...]:
 def faults_for(call: str, words: Iterable[str]) -> list[str]:
     """Return the faults worth trying on a call, without duplicates and the most revealing first.
 
-    The word `abort` stands for the refusals that a client must expect at any time: those with
-    service_unavailable and rate_limited, and the uncertain result of the creation of a key. `abort:*`
-    stands for all codes, `refused` for the lasting refusals that the call may return, and `wire` for
-    all kinds that break a connection or a response.
+    `abort` stands for the refusals that a client must expect at any time: service_unavailable,
+    rate_limited and, when it creates a key, the uncertain result. `abort:*` stands for all codes,
+    `refused` for the lasting refusals that the call may return, and `wire` for all KINDS.
     """
     codes = ALL_CALLS[call].codes
     uncertain_codes = [code for code in codes if code.endswith("_uncertain")]
@@ -174,7 +173,7 @@ def faults_for(call: str, words: Iterable[str]) -> list[str]:
 
 
 def _with_kinds(words: Iterable[str]) -> list[str]:
-    """Return words in which all kinds replace the word `wire`."""
+    """Return the words with `wire` replaced by all kinds."""
     expanded: list[str] = []
     for word in words:
         if word == "wire":

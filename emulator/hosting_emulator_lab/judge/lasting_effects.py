@@ -1,7 +1,7 @@
-"""What the service may do for good, from a request of a client on.
+"""Lasting effects: what the service may do for good, from one of the client's requests on.
 
 A fault of the wire passes, so that a retry succeeds. A lasting effect stays until the end of the run.
-A client cannot succeed then. It can only end, say so, and do no further harm.
+Under most of them a client cannot succeed. It can only stop, report the failure, and do no harm.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import JsonObject
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 
-#: How the request ends under a lasting effect. It is `refused`, its operation stays `unfinished`, or
-#: it is `done`, perhaps late. With `altered`, its response has unusual content.
+#: How the request ends under a lasting effect: it is `refused`, its operation stays `unfinished`, it
+#: is `done` (perhaps late), or its response is `altered`.
 RequestEnd: TypeAlias = Literal["refused", "unfinished", "done", "altered"]
 #: How a lasting effect is armed: as an outcome of the operations that the call begins, as a fault of
-#: the call, as a fault of every call, as other members of the response, or as an intervention before
-#: the run.
+#: the call, as a fault of every call, as a fault that replaces members of the response, or as an
+#: intervention before the run.
 ArmedAs: TypeAlias = Literal["outcome", "fault", "fault of every call", "members", "intervention"]
-#: The number of requests that a lasting fault meets at most.
+#: The number of operations that get a lasting outcome, which no client exceeds.
 _UNLIMITED = 1_000_000
 
 

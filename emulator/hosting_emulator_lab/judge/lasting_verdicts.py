@@ -121,7 +121,7 @@ def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
     is_output_known = run.clean.end.printed_lines is not None
     can_be_seen = is_output_known or not is_read
     if run.observation.is_last_refused and run.prints_the_same() and can_be_seen:
-        return ["but its output is the same as when all succeeds"]
+        return ["but its output is the same as when everything succeeds"]
     return []
 
 

@@ -80,7 +80,7 @@ VERDICT_MEANINGS: Mapping[Verdict, VerdictMeaning] = {
     "misbehaved": VerdictMeaning(
         "M",
         "yellow",
-        "its exit code is right, but it breaks rules of conduct that the clean run keeps",
+        "its exit code is right, but it breaks rules of conduct that the clean run follows",
     ),
 }
 #: The verdicts that find no mistake of the client.

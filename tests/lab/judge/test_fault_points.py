@@ -36,7 +36,7 @@ def test_the_refusal_of_an_invalid_point_suggests_a_correction(text: str, sugges
 
 @pytest.mark.parametrize("word", ["timeout/lasting", "fail/before_commit", "stick/after_commit"])
 def test_lasting_faults_and_passing_faults_accept_only_their_own_phases(word: str):
-    with pytest.raises(ValueError, match="no phase of"):
+    with pytest.raises(ValueError, match="the phase of"):
         FaultPoint.read(f"apply_project_domains#1/{word}")
 
 
