@@ -1,6 +1,6 @@
 """The text that `start` prints when the emulator is ready.
 
-The text contains the emulator's addresses, lines to copy, and the key that stops the emulator.
+The text contains what a first request needs. `status` shows the rest.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hosting_emulator_cli.connection import typed_here
+from hosting_emulator_cli.connection import command_here
 from hosting_emulator_cli.output import fields
 from hosting_emulator_cli.shell_syntax import export_lines
 from hosting_emulator_cli.world_tables import variation_text
@@ -18,30 +18,32 @@ from hosting_emulator_cli.world_tables import variation_text
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready
 
-_CURL = (
-    'curl -s -H "Authorization: Bearer $HOSTING_TOKEN"'
-    ' "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"'
-)
 
+def banner(ready: Ready, *, is_detached: bool = False) -> str:
+    """Return the text that `start` prints when the emulator is ready.
 
-def banner(ready: Ready) -> str:
-    """Return the text that `start` prints when the emulator is ready."""
-    sections = {
-        "Hosting emulator is ready": fields(_facts(ready)),
-        "Copy these lines into your client's shell:": export_lines(_variables(ready), "sh"),
-        "Then list the project's deployments:": _CURL,
-    }
-    lines = [""]
-    for title, text in sections.items():
-        lines += [click.style(title, bold=True), "", indent(text, "  "), ""]
-    return "\n".join([*lines, "Stop with Ctrl-C.", ""])
+    `is_detached` means that the emulator runs in the background.
+    """
+    stop = "Stop with Ctrl-C."
+    if is_detached:
+        stop = f"Stop with `{_command(ready, 'stop')}`."
+    lines = [
+        "",
+        click.style("Hosting emulator is ready", bold=True),
+        "",
+        indent(fields(_facts(ready)), "  "),
+        "",
+    ]
+    if ready.token:
+        lines += [*_request_lines(ready), ""]
+    status = _command(ready, "status")
+    variables = _command(ready, "env")
+    hints = f"`{status}` shows the rest, and `{variables}` prints variables for your client."
+    return "\n".join([*lines, hints, stop, ""])
 
 
 def _facts(ready: Ready) -> list[tuple[str, str | None]]:
     """Return labels and values that describe the emulator. A value of None is not shown."""
-    development = None
-    if ready.dev_base_url != ready.base_url:
-        development = ready.dev_base_url
     clock = None
     if ready.clock != "real":
         command = _command(ready, "clock advance 1h")
@@ -49,45 +51,38 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
     variation = None
     if ready.vary is not None:
         variation = variation_text(ready.vary, ready.vary_only)
-    origin = "kept"
-    if ready.fresh:
-        origin = "new"
-    token = "none: no organization has an owner, so name a user with --user"
-    if ready.user:
-        token = f"for user {ready.user}, see below; `{_command(ready, 'token')}` prints a new token"
+    state = None
+    if not ready.fresh:
+        state = f"continues from {ready.data_dir}"
+    token = None
+    if not ready.user:
+        token = "none: no organization has an owner, so name a user with --user"
     return [
+        ("page", ready.control_url),
         ("base URL", ready.base_url),
-        ("development", development),
         ("dev origins", ready.tls_url),
         ("their CA", ready.ca_file),
-        ("control API", ready.control_url),
         ("control token", ready.control_token),
-        ("docs", ready.docs_url),
-        ("OpenAPI", ready.openapi_url),
-        ("world", f"{ready.world} ({origin})"),
+        ("state", state),
         ("clock", clock),
         ("responses", variation),
-        ("state", ready.data_dir or "in memory only; lost when this process ends"),
-        ("organization", ready.organization_id),
-        ("project", ready.project_id),
         ("token", token),
+    ]
+
+
+def _request_lines(ready: Ready) -> list[str]:
+    """Return lines to copy: the token of a user, and a first request."""
+    path = "/_emulator/idp/userinfo"
+    if ready.project_id:
+        path = f"/v1/projects/{ready.project_id}/deployments"
+    return [
+        f"A token of user {ready.user}, and a first request:",
+        "",
+        indent(export_lines({"HOSTING_TOKEN": ready.token}, "sh"), "  "),
+        f'  curl -s -H "Authorization: Bearer $HOSTING_TOKEN" {ready.base_url}{path}',
     ]
 
 
 def _command(ready: Ready, words: str) -> str:
     """Return a command line that selects the default world, whatever this shell's variables say."""
-    from hosting_emulator.contract.shell import command_line
-
-    return typed_here(command_line(words, ready.local_url, ready.world))
-
-
-def _variables(ready: Ready) -> dict[str, str]:
-    """Return the variables for the user to copy. Variables without a value are left out."""
-    variables = {
-        "HOSTING_BASE_URL": ready.base_url,
-        "HOSTING_TOKEN": ready.token,
-        "HOSTING_ORGANIZATION_ID": ready.organization_id,
-        "HOSTING_PROJECT_ID": ready.project_id,
-        "HOSTING_EMULATOR_URL": ready.control_url.removesuffix("/_emulator"),
-    }
-    return {name: value for name, value in variables.items() if value}
+    return command_here(words, ready.local_url, ready.world)

@@ -86,6 +86,23 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
         raise click.BadParameter(message, param_hint=hint) from error
 
 
+def command_here(words: str, url: str, world: str) -> str:
+    """Return a command line that works in this folder and shell, for a world of an emulator.
+
+    `--url` and `--world` are left out if the command finds the emulator and the world without them.
+    """
+    from hosting_emulator.contract.shell import command_line
+    from hosting_emulator.sdk.discovery import expected_url
+
+    found_url = os.environ.get("HOSTING_EMULATOR_URL") or expected_url()
+    if found_url != url:
+        return typed_here(command_line(words, url, world))
+    line = command_line(words, DEFAULT_URL, world)
+    if world == "default" and os.environ.get("HOSTING_EMULATOR_WORLD"):
+        line += " --world default"
+    return line
+
+
 def typed_here(line: str) -> str:
     """Add `--world` or `--url` to a command line if it would not reach the default emulator and world.
 

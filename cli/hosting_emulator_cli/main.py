@@ -163,6 +163,7 @@ _COMMANDS = "hosting_emulator_cli.commands"
         "exec": f"{_COMMANDS}.exec:exec_",
         "explore": f"{_COMMANDS}.explore:explore",
         "status": f"{_COMMANDS}.status:status",
+        "open": f"{_COMMANDS}.open:open_",
         "env": f"{_COMMANDS}.env:env",
         "doctor": f"{_COMMANDS}.doctor:doctor",
         "wait": f"{_COMMANDS}.status:wait",

@@ -77,45 +77,65 @@ def test_the_option_ephemeral_stores_nothing(run, bootstrap: FakeBootstrap):
 def test_the_banner_contains_all_that_a_first_request_needs(run, bootstrap: FakeBootstrap):
     result = run("start")
 
-    out = result.stdout
     assert result.stderr == ""
-    lines = [" ".join(line.split()) for line in out.splitlines()]
-    for line in (
-        "base URL http://127.0.0.1:4620",
-        "control API http://127.0.0.1:4620/_emulator",
-        "docs http://127.0.0.1:4620/_emulator/docs",
-        "world default (new)",
-        "state /data",
-        "organization 01ORGFREE",
-        "project 01PROJ1",
-        "export HOSTING_BASE_URL=http://127.0.0.1:4620",
-        "export HOSTING_TOKEN=eyJ.eyJ.sig",
-        "export HOSTING_ORGANIZATION_ID=01ORGFREE",
-        "export HOSTING_PROJECT_ID=01PROJ1",
-        'curl -s -H "Authorization: Bearer $HOSTING_TOKEN"'
-        ' "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"',
-        "Stop with Ctrl-C.",
-    ):
-        assert line in lines
-    assert "\x1b" not in out
-    assert "control token" not in out
+    assert result.stdout == (
+        "\n"
+        "Hosting emulator is ready\n"
+        "\n"
+        "  page      http://127.0.0.1:4620/_emulator\n"
+        "  base URL  http://127.0.0.1:4620\n"
+        "\n"
+        "A token of user owner, and a first request:\n"
+        "\n"
+        "  export HOSTING_TOKEN=eyJ.eyJ.sig\n"
+        '  curl -s -H "Authorization: Bearer $HOSTING_TOKEN"'
+        " http://127.0.0.1:4620/v1/projects/01PROJ1/deployments\n"
+        "\n"
+        "`hosting-emulator status` shows the rest, and `hosting-emulator env` prints variables for your "
+        "client.\n"
+        "Stop with Ctrl-C.\n"
+        "\n"
+    )
 
 
-def test_the_banner_distinguishes_stored_and_temporary_state(run, bootstrap: FakeBootstrap):
-    bootstrap.ready = replace(READY, fresh=False, data_dir=None, control_token="s3cret")
+def test_the_banner_names_what_a_user_must_know(run, bootstrap: FakeBootstrap):
+    bootstrap.ready = replace(READY, fresh=False, control_token="s3cret", tls_url="https://a:1")
 
     out = run("start").stdout
 
-    assert "default (kept)" in out
-    assert "in memory only; lost when this process ends" in out
-    assert "control token  s3cret" in out
+    assert "  state          continues from /data\n" in out
+    assert "  control token  s3cret\n" in out
+    assert "  dev origins    https://a:1\n" in out
+
+
+def test_the_banner_of_a_world_without_users_or_projects_has_other_lines(
+    run, bootstrap: FakeBootstrap
+):
+    bootstrap.ready = replace(READY, project_id="")
+    assert "http://127.0.0.1:4620/_emulator/idp/userinfo\n" in run("start").stdout
+
+    bootstrap.ready = replace(READY, token="", user="")
+    out = run("start").stdout
+    assert "token     none: no organization has an owner" in out
+    assert "curl" not in out
+
+
+def test_commands_in_the_banner_name_the_address_where_this_is_needed(
+    run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch
+):
+    bootstrap.ready = replace(READY, local_url="http://127.0.0.1:4711")
+    assert "`hosting-emulator status --url http://127.0.0.1:4711`" in run("start").stdout
+
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:4711")
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
+    assert "`hosting-emulator status --world default`" in run("start").stdout
 
 
 def test_the_banner_names_the_seed_of_variation(run, bootstrap: FakeBootstrap):
     assert "varied" not in run("start").stdout
 
     bootstrap.ready = replace(READY, vary="5")
-    assert "  responses     varied by seed 5\n" in run("start").stdout
+    assert "  responses  varied by seed 5\n" in run("start").stdout
     bootstrap.ready = replace(READY, vary="5", vary_only=("page-size", "key-order"))
     assert "varied by seed 5, at page-size, key-order only\n" in run("start").stdout
 

@@ -83,7 +83,6 @@ class Terminals:
             "PATH": os.pathsep.join(
                 (str(programs()), str(Path(sys.executable).parent), os.environ["PATH"])
             ),
-            "HOSTING_EMULATOR_URL": f"http://127.0.0.1:{self._ports[PORTS[0]]}",
         }
         return subprocess.Popen(
             command,

@@ -45,7 +45,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def state(project: Path) -> Path:
+def data_dir(project: Path) -> Path:
     return project / ".hosting-emulator"
 
 
@@ -65,26 +65,26 @@ def refusal_text() -> str:
 
 @pytest.mark.parametrize("below", ["", "src", "src/deep"])
 def test_the_emulator_of_the_folder_or_of_a_parent_is_found(
-    control: FakeControl, project: Path, state: Path, below: str, monkeypatch: pytest.MonkeyPatch
+    control: FakeControl, project: Path, data_dir: Path, below: str, monkeypatch: pytest.MonkeyPatch
 ):
     (project / below).mkdir(parents=True, exist_ok=True)
     monkeypatch.chdir(project / below)
-    reports(control, state)
+    reports(control, data_dir)
 
-    with running_in(state, control.url):
+    with running_in(data_dir, control.url):
         assert find_emulator() == EmulatorAddress(control.url, is_trusted=False)
         assert expected_url() == control.url
 
 
 def test_the_nearest_data_dir_is_used(
-    control: FakeControl, project: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+    control: FakeControl, project: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     inner = project / "inner"
     write_address(inner / ".hosting-emulator", "http://127.0.0.1:1")
     monkeypatch.chdir(inner)
-    reports(control, state)
+    reports(control, data_dir)
 
-    with running_in(state, control.url):
+    with running_in(data_dir, control.url):
         assert f"the emulator of {inner}/.hosting-emulator is not running" in refusal_text()
 
 
@@ -109,9 +109,9 @@ def test_a_settings_file_names_the_data_dir(
 
 
 def test_a_variable_names_the_data_dir(
-    control: FakeControl, project: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+    control: FakeControl, project: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    write_address(state, "http://127.0.0.1:1")
+    write_address(data_dir, "http://127.0.0.1:1")
     monkeypatch.setenv("HOSTING_EMULATOR_DATA_DIR", "other")
     reports(control, project / "other")
 
@@ -119,11 +119,11 @@ def test_a_variable_names_the_data_dir(
         assert find_emulator().url == control.url
 
 
-def test_a_handle_connects_to_the_emulator_of_the_folder(control: FakeControl, state: Path):
-    reports(control, state)
+def test_a_handle_connects_to_the_emulator_of_the_folder(control: FakeControl, data_dir: Path):
+    reports(control, data_dir)
     control.on("GET /worlds/default", world())
 
-    with running_in(state, control.url), HostingEmulator.connect() as emulator:
+    with running_in(data_dir, control.url), HostingEmulator.connect() as emulator:
         assert emulator.name == "default"
 
 
@@ -151,9 +151,9 @@ def test_a_settings_file_in_a_parent_sets_the_default_port(
 
 @pytest.mark.parametrize("by_variable", [True, False])
 def test_an_emulator_in_memory_has_no_data_dir(
-    project: Path, state: Path, by_variable: bool, monkeypatch: pytest.MonkeyPatch
+    project: Path, data_dir: Path, by_variable: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    write_address(state, "http://127.0.0.1:1")
+    write_address(data_dir, "http://127.0.0.1:1")
     if by_variable:
         monkeypatch.setenv("HOSTING_EMULATOR_EPHEMERAL", "1")
     else:
@@ -169,9 +169,9 @@ def test_a_settings_file_that_cannot_be_read_is_an_error(project: Path):
 
 
 def test_a_folder_that_another_user_put_into_a_shared_parent_is_ignored(
-    project: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    state.mkdir()
+    data_dir.mkdir()
     (project / "hosting-emulator.yaml").write_text("port: 4711")
     project.chmod(0o1777)
     (project / "mine").mkdir()
@@ -185,55 +185,55 @@ def test_a_folder_that_another_user_put_into_a_shared_parent_is_ignored(
 
 
 def test_a_record_in_an_unlocked_folder_is_stale_and_leads_to_no_request(
-    control: FakeControl, state: Path
+    control: FakeControl, data_dir: Path
 ):
-    write_address(state, control.url)
+    write_address(data_dir, control.url)
 
     assert refusal_text() == (
-        f"the emulator of {state} is not running; start it with `hosting-emulator start`, or choose "
+        f"the emulator of {data_dir} is not running; start it with `hosting-emulator start`, or choose "
         "another emulator with --url; no emulator of this user is running"
     )
     assert control.connections == 0
 
 
 def test_the_error_in_a_subfolder_names_the_folder_in_which_to_start(
-    project: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    write_address(state, "http://127.0.0.1:1")
+    write_address(data_dir, "http://127.0.0.1:1")
     (project / "src").mkdir()
     monkeypatch.chdir(project / "src")
 
     assert f"start it with `hosting-emulator start` in {project}," in refusal_text()
 
 
-def test_another_emulator_at_the_address_is_not_used(control: FakeControl, state: Path):
-    reports(control, state, instance="another")
+def test_another_emulator_at_the_address_is_not_used(control: FakeControl, data_dir: Path):
+    reports(control, data_dir, instance="another")
 
-    with running_in(state, control.url):
+    with running_in(data_dir, control.url):
         assert f"another emulator is running at {control.url}" in refusal_text()
 
 
-@pytest.mark.parametrize("data_dir", [None, "/data", "elsewhere"])
+@pytest.mark.parametrize("reported", [None, "/data", "elsewhere"])
 def test_an_emulator_that_uses_another_folder_is_not_used(
-    control: FakeControl, project: Path, state: Path, data_dir: str | None
+    control: FakeControl, project: Path, data_dir: Path, reported: str | None
 ):
     """The folder may be a copy, or the emulator may run in a container."""
     (project / "elsewhere").mkdir()
-    control.on("GET /info", {**INFO, "data_dir": data_dir})
+    control.on("GET /info", {**INFO, "data_dir": reported})
 
-    with running_in(state, control.url):
-        assert f"the emulator at {control.url} keeps its state in {data_dir}" in refusal_text()
+    with running_in(data_dir, control.url):
+        assert f"the emulator at {control.url} keeps its state in {reported}" in refusal_text()
 
 
-def test_another_program_at_the_address_is_not_used(control: FakeControl, state: Path):
+def test_another_program_at_the_address_is_not_used(control: FakeControl, data_dir: Path):
     control.on("GET /info", ANOTHER_SERVER)
 
-    with running_in(state, control.url):
+    with running_in(data_dir, control.url):
         assert f"the program at {control.url} is not an emulator" in refusal_text()
 
 
-def test_an_address_at_which_nothing_listens_is_not_used(state: Path):
-    with running_in(state, "http://127.0.0.1:1"):
+def test_an_address_at_which_nothing_listens_is_not_used(data_dir: Path):
+    with running_in(data_dir, "http://127.0.0.1:1"):
         assert "nothing responds at http://127.0.0.1:1 (connection refused)" in refusal_text()
 
 
@@ -251,8 +251,8 @@ def test_an_address_at_which_nothing_listens_is_not_used(state: Path):
         "",
     ],
 )
-def test_an_address_outside_this_machine_is_not_used(state: Path, url: str):
-    with running_in(state, url):
+def test_an_address_outside_this_machine_is_not_used(data_dir: Path, url: str):
+    with running_in(data_dir, url):
         assert f"its address {url} is not a loopback address" in refusal_text()
 
 
@@ -279,21 +279,21 @@ def make_pipe(path: Path) -> None:
     ],
 )
 def test_a_damaged_record_is_not_used(
-    control: FakeControl, state: Path, damage: Callable[[Path], Any], reason: str
+    control: FakeControl, data_dir: Path, damage: Callable[[Path], Any], reason: str
 ):
-    with running_in(state, control.url):
-        damage(state / "address.json")
+    with running_in(data_dir, control.url):
+        damage(data_dir / "address.json")
 
         assert reason in refusal_text()
     assert control.connections == 0
 
 
 def test_a_record_of_another_user_is_not_used(
-    control: FakeControl, state: Path, monkeypatch: pytest.MonkeyPatch
+    control: FakeControl, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(os, "geteuid", lambda: state.parent.stat().st_uid + 1)
+    monkeypatch.setattr(os, "geteuid", lambda: data_dir.parent.stat().st_uid + 1)
 
-    with running_in(state, control.url):
+    with running_in(data_dir, control.url):
         assert "address.json belongs to another user" in refusal_text()
     assert control.connections == 0
 
@@ -306,28 +306,28 @@ def sent_tokens(control: FakeControl) -> set[str | None]:
 
 
 def test_the_control_token_is_not_sent_to_an_address_that_only_a_folder_names(
-    control: FakeControl, state: Path, monkeypatch: pytest.MonkeyPatch
+    control: FakeControl, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    reports(control, state)
+    reports(control, data_dir)
     control.on("GET /worlds/default", world())
     monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "secret")
 
-    with running_in(state, control.url), HostingEmulator.connect() as emulator:
+    with running_in(data_dir, control.url), HostingEmulator.connect() as emulator:
         assert emulator.summary.name == "default"
 
     assert sent_tokens(control) == {None}
 
 
 def test_the_control_token_is_sent_to_an_emulator_of_the_folder_that_is_registered(
-    control: FakeControl, state: Path, monkeypatch: pytest.MonkeyPatch
+    control: FakeControl, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    reports(control, state)
+    reports(control, data_dir)
     control.on("GET /worlds/default", world())
     monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "secret")
 
     with (
-        registered_emulator(state, control.url),
-        running_in(state, control.url),
+        registered_emulator(data_dir, control.url),
+        running_in(data_dir, control.url),
         HostingEmulator.connect() as emulator,
     ):
         assert emulator.summary.name == "default"
@@ -336,12 +336,12 @@ def test_the_control_token_is_sent_to_an_emulator_of_the_folder_that_is_register
 
 
 def test_an_emulator_that_requires_a_control_token_is_not_used_without_a_registration(
-    control: FakeControl, state: Path
+    control: FakeControl, data_dir: Path
 ):
     control.on("GET /info", refusal(401, "Control token required"))
 
     with (
-        running_in(state, control.url),
+        running_in(data_dir, control.url),
         pytest.raises(EmulatorNotFound, match="requires the control token; pass its address"),
     ):
         find_emulator("secret")
@@ -350,26 +350,27 @@ def test_an_emulator_that_requires_a_control_token_is_not_used_without_a_registr
 
 
 def test_the_port_in_a_settings_file_is_trusted_if_the_emulator_is_registered(
-    control: FakeControl, project: Path, state: Path
+    control: FakeControl, project: Path, data_dir: Path
 ):
     port = control.url.rpartition(":")[2]
     (project / "hosting-emulator.yaml").write_text(f"port: {port}")
 
     assert not find_emulator().is_trusted
-    with registered_emulator(state, control.url, is_stored=False):
+    with registered_emulator(project / "above/state", control.url, is_stored=False):
         assert find_emulator().is_trusted
 
 
 # --- The registry --------------------------------------------------------------------------------
 
 
-def test_an_error_lists_the_running_emulators_of_this_user(project: Path, state: Path):
-    write_address(state, "http://127.0.0.1:1")
+def test_an_error_lists_the_running_emulators_of_this_user(tmp_path: Path, data_dir: Path):
+    write_address(data_dir, "http://127.0.0.1:1")
+    other = tmp_path / "other/.hosting-emulator"
 
-    with registered_emulator(project / "kept", "http://127.0.0.1:4711"):
-        assert refusal_text().endswith(f"running now: http://127.0.0.1:4711 ({project}/kept)")
-    with registered_emulator(project / "kept", "http://127.0.0.1:4711", is_stored=False):
-        assert running_text().endswith(f"(in memory, started in {project})")
+    with registered_emulator(other, "http://127.0.0.1:4711"):
+        assert refusal_text().endswith(f"running now: http://127.0.0.1:4711 ({other})")
+    with registered_emulator(other, "http://127.0.0.1:4711", is_stored=False):
+        assert running_text().endswith(f"(in memory, started in {tmp_path}/other)")
 
 
 def test_a_record_that_a_killed_emulator_left_in_the_registry_is_removed(project: Path):
@@ -378,6 +379,82 @@ def test_a_record_that_a_killed_emulator_left_in_the_registry_is_removed(project
 
     assert running_text() == "no emulator of this user is running"
     assert not path.exists()
+
+
+# --- An emulator that was started in the folder --------------------------------------------------
+
+
+@pytest.mark.parametrize("is_stored", [True, False])
+@pytest.mark.parametrize("has_other_state", [True, False])
+def test_an_emulator_that_was_started_in_the_folder_is_found(
+    control: FakeControl,
+    project: Path,
+    data_dir: Path,
+    is_stored: bool,
+    has_other_state: bool,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """It keeps its state in memory, or in a directory that the command line named."""
+    if has_other_state:
+        write_address(data_dir, "http://127.0.0.1:1")
+    (project / "src").mkdir()
+    monkeypatch.chdir(project / "src")
+    control.on("GET /info", {**INFO, "data_dir": None})
+
+    with registered_emulator(project / "other", control.url, is_stored=is_stored):
+        assert find_emulator() == EmulatorAddress(control.url)
+        assert expected_url() == control.url
+
+
+def test_the_emulator_that_uses_the_data_directory_comes_first(
+    control: FakeControl, project: Path, data_dir: Path
+):
+    reports(control, data_dir)
+
+    with (
+        registered_emulator(project / "other", "http://127.0.0.1:1", is_stored=False),
+        running_in(data_dir, control.url),
+    ):
+        assert find_emulator().url == control.url
+
+
+def test_one_of_several_emulators_that_were_started_in_the_folder_is_not_guessed(project: Path):
+    with (
+        registered_emulator(project / "a", "http://127.0.0.1:4711"),
+        registered_emulator(project / "b", "http://127.0.0.1:4712", instance="another"),
+        pytest.raises(EmulatorNotFound) as raised,
+    ):
+        find_emulator()
+
+    assert str(raised.value) == (
+        f"several emulators were started in {project}; choose one of them with --url; running now: "
+        f"http://127.0.0.1:4711 ({project}/a), http://127.0.0.1:4712 ({project}/b)"
+    )
+
+
+def test_an_emulator_that_was_started_above_the_project_is_not_of_the_folder(
+    tmp_path: Path, data_dir: Path
+):
+    write_address(data_dir, "http://127.0.0.1:1")
+
+    with registered_emulator(tmp_path / "other", "http://127.0.0.1:4711", is_stored=False):
+        assert "is not running" in refusal_text()
+
+
+def test_a_registered_record_in_a_copied_directory_is_not_used(
+    control: FakeControl, project: Path, data_dir: Path
+):
+    reports(control, project / "original")
+
+    with (
+        registered_emulator(data_dir, control.url),
+        running_in(data_dir, control.url),
+        pytest.raises(EmulatorNotFound, match="keeps its state in"),
+    ):
+        find_emulator()
+
+
+# --- The folder of the registry ------------------------------------------------------------------
 
 
 @pytest.fixture

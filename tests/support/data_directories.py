@@ -19,11 +19,13 @@ from tests.support.control_samples import INFO
 INSTANCE = str(INFO["instance"])
 
 
-def record_of(folder: Path, url: str, *, is_stored: bool = True) -> EmulatorRecord:
+def record_of(
+    folder: Path, url: str, *, is_stored: bool = True, instance: str = INSTANCE
+) -> EmulatorRecord:
     """Return the record of an emulator whose data directory is `folder`, or that stores nothing."""
     return EmulatorRecord(
         url=url,
-        instance=INSTANCE,
+        instance=instance,
         pid=4242,
         folder=str(folder.parent),
         data_dir=str(folder) if is_stored else None,
@@ -57,11 +59,14 @@ def running_in(folder: Path, url: str) -> Iterator[None]:
 
 
 @contextmanager
-def registered_emulator(folder: Path, url: str, *, is_stored: bool = True) -> Iterator[Path]:
+def registered_emulator(
+    folder: Path, url: str, *, is_stored: bool = True, instance: str = INSTANCE
+) -> Iterator[Path]:
     """Register an emulator during a block, and yield the file in the registry."""
     registry = registry_folder()
     assert registry is not None
-    path = registry / f"{INSTANCE}.json"
-    path.write_bytes(record_of(folder, url, is_stored=is_stored).to_json())
+    path = registry / f"{instance}.json"
+    record = record_of(folder, url, is_stored=is_stored, instance=instance)
+    path.write_bytes(record.to_json())
     with locked(path):
         yield path

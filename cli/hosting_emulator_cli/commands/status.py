@@ -49,16 +49,21 @@ def _process_facts(status: dict[str, Any]) -> list[tuple[str, object]]:
     from hosting_emulator.contract.durations import format_duration
 
     uptime = format_duration(status["uptime_seconds"] * 1000)
+    development = None
+    if status["dev_base_url"] != status["base_url"]:
+        development = status["dev_base_url"]
     state = "in memory only"
     if status["data_dir"]:
         state = f"{status['data_dir']} (durability: {status['durability']})"
     return [
         ("version", status["version"]),
         ("process", f"{status['pid']}, up {uptime}"),
+        ("page", status["control_url"]),
         ("base URL", status["base_url"]),
-        ("development", status["dev_base_url"]),
+        ("development", development),
         ("control API", status["control_url"]),
         ("docs", status["docs_url"]),
+        ("OpenAPI", status["openapi_url"]),
         ("TLS port", status["tls_port"]),
         ("state", state),
     ]

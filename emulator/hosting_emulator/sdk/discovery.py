@@ -3,21 +3,22 @@
 Commands and the SDK use this module if nobody gives them an address. They look in this order:
 
 1. the ready file that HOSTING_EMULATOR_READY_FILE names, while it exists;
-2. the data directory: the data directory that a variable or the nearest settings file names, or the
-   nearest `.hosting-emulator`, in the working folder or above;
-3. only if there is no data directory: the default address.
+2. the emulator that uses the data directory: the directory that a variable or the nearest settings
+   file names, or the nearest `.hosting-emulator`, in the working folder or above;
+3. the only running emulator that was started in the folder, or in a parent folder;
+4. only if there is no data directory: the default address.
 
-The address in a data directory is a hint, because the folder may be old, a copy, or part of a
-checkout. It is used only if it is on this machine, if a process keeps the folder locked, and if the
-emulator at the address reports the folder and the instance in the record. The control token is sent
-to such an address only if the registry of the user confirms it.
+The address in a data directory is a hint, because the directory may be old, a copy, or part of a
+checkout. It is used only if it is on this machine, if a process keeps the directory locked, and if
+the emulator at the address reports the directory and the instance in the record. The control token
+is sent to such an address only if the registry of the user confirms it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -62,19 +63,20 @@ class EmulatorAddress:
 class Surroundings:
     """What the working folder, its parents and the environment say about the emulator.
 
-    `data_dir` is the data directory of the emulator, or None if there is none. `home` is the
-    folder in which `start` uses this data directory. `port` is the port for the default address.
+    `data_dir` is the data directory of the emulator, or None if there is none. `folders` are the
+    working folder and its parents, up to the folder in which `start` uses this data directory, or
+    up to the root if there is no such folder. `port` is the port for the default address.
     `is_port_from_file` means that a settings file names the port.
     """
 
     data_dir: Path | None
-    home: Path
+    folders: Sequence[Path]
     port: str
     is_port_from_file: bool
 
     @property
     def default_url(self) -> str:
-        """The address at which an emulator is expected if there is no data directory."""
+        """The address at which an emulator is expected if nothing else names an address."""
         return f"http://127.0.0.1:{self.port}"
 
 
@@ -82,16 +84,17 @@ def find_emulator(token: str | None = None, *, timeout_s: float = _PATIENCE_S) -
     """Return the address of the working folder's emulator.
 
     `token` is the control token. `timeout_s` limits the wait for a response, in real seconds.
-    Raises EmulatorNotFound if there is a data directory, but its emulator is not running or cannot be
-    reached.
+    Raises EmulatorNotFound if there is a data directory, but its emulator is not running or cannot
+    be reached.
     """
     ready_url = _url_in_ready_file()
     if ready_url is not None:
         return EmulatorAddress(ready_url)
     surroundings = look_around()
-    if surroundings.data_dir is None:
+    hint = _find_hint(surroundings)
+    if hint is None:
         return _default_address(surroundings)
-    return _emulator_of(surroundings, surroundings.data_dir, token, timeout_s)
+    return _checked_address(hint, token, timeout_s)
 
 
 def expected_url() -> str | None:
@@ -104,11 +107,12 @@ def expected_url() -> str | None:
         return ready_url
     try:
         surroundings = look_around()
-        if surroundings.data_dir is None:
-            return surroundings.default_url
-        return _record_of(surroundings, surroundings.data_dir).url
+        hint = _find_hint(surroundings)
     except EmulatorNotFound:
         return None
+    if hint is None:
+        return surroundings.default_url
+    return hint.record.url
 
 
 def running_text() -> str:
@@ -150,29 +154,23 @@ def look_around() -> Surroundings:
     Raises EmulatorNotFound for a settings file that cannot be read.
     """
     working_folder = _working_folder()
-    home, settings = _home_of(working_folder)
+    folders, settings = _folders_of(working_folder)
     port = os.environ.get("HOSTING_EMULATOR_PORT", "")
     is_port_from_file = False
     if not port:
         port = _port_in(settings)
         is_port_from_file = bool(port)
-    data_dir = home / str(settings.get("data-dir") or _DATA_DIR)
-    variable = os.environ.get("HOSTING_EMULATOR_DATA_DIR")
-    if variable:
-        home = working_folder
-        data_dir = working_folder / variable
     if port in ("", "0"):
         port = str(DEFAULT_PORT)
-    used_folder = None
+    data_dir: Path | None = folders[-1] / str(settings.get("data-dir") or _DATA_DIR)
+    variable = os.environ.get("HOSTING_EMULATOR_DATA_DIR")
+    if variable:
+        folders = [working_folder]
+        data_dir = working_folder / variable
     is_ephemeral = settings.get("ephemeral") is True or _is_flag_set("HOSTING_EMULATOR_EPHEMERAL")
-    if not is_ephemeral and _is_folder(data_dir):
-        used_folder = data_dir
-    return Surroundings(
-        data_dir=used_folder,
-        home=home,
-        port=port,
-        is_port_from_file=is_port_from_file,
-    )
+    if is_ephemeral or data_dir is None or not _is_folder(data_dir):
+        data_dir = None
+    return Surroundings(data_dir, folders, port, is_port_from_file)
 
 
 def _working_folder() -> Path:
@@ -182,18 +180,20 @@ def _working_folder() -> Path:
         return Path("/")
 
 
-def _home_of(working_folder: Path) -> tuple[Path, Mapping[str, Any]]:
-    """Return the nearest folder with a settings file or a data directory, and its settings.
+def _folders_of(working_folder: Path) -> tuple[Sequence[Path], Mapping[str, Any]]:
+    """Return the working folder and its parents, and the settings that apply there.
 
-    If there is none, return the working folder and no settings.
+    The last folder is the nearest one with a settings file or a data directory, or else the root.
     """
+    folders = []
     for folder in (working_folder, *working_folder.parents):
+        folders.append(folder)
         settings = _settings_in(folder)
         data_dir = folder / _DATA_DIR
         has_state = _is_folder(data_dir) and not _may_be_planted(data_dir)
         if settings or has_state:
-            return folder, settings
-    return working_folder, {}
+            return folders, settings
+    return folders, {}
 
 
 def _settings_in(folder: Path) -> Mapping[str, Any]:
@@ -240,49 +240,100 @@ def _is_flag_set(variable: str) -> bool:
     return os.environ.get(variable, "").strip().lower() in ("1", "true", "t", "yes", "y", "on")
 
 
-# --- The emulator of a data directory --------------------------------------------------------------
+# --- The emulator --------------------------------------------------------------------------------
 
 
-def _emulator_of(
-    surroundings: Surroundings, folder: Path, token: str | None, timeout_s: float
-) -> EmulatorAddress:
-    """Return the address of the emulator that uses a data directory. Raises EmulatorNotFound."""
-    record = _record_of(surroundings, folder)
-    is_trusted = record in registered_emulators()
-    info = _reported_info(record, token if is_trusted else None, timeout_s)
-    if isinstance(info, str):
-        raise _unusable(folder, info)
-    data_dir = info.get("data_dir")
-    if info.get("instance") != record.instance:
-        raise _unusable(folder, f"another emulator is running at {record.url}")
-    if not isinstance(data_dir, str) or not _is_same_folder(data_dir, folder):
-        reason = f"the emulator at {record.url} keeps its state in {data_dir}"
-        raise _unusable(folder, reason)
-    return EmulatorAddress(record.url, is_trusted)
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """The record of the emulator to use.
+
+    `data_dir` is the data directory that contains the record, or None if the record is only in the
+    registry. `is_registered` means that the registry contains the same record.
+    """
+
+    record: EmulatorRecord
+    data_dir: Path | None
+    is_registered: bool
 
 
-def _record_of(surroundings: Surroundings, folder: Path) -> EmulatorRecord:
-    """Return the record in a locked data directory. Raises EmulatorNotFound."""
+def _find_hint(surroundings: Surroundings) -> Hint | None:
+    """Return the record of the emulator to use, or None for the default address.
+
+    Raises EmulatorNotFound.
+    """
+    registered_records = registered_emulators()
+    data_dir = surroundings.data_dir
+    if data_dir is not None and _is_in_use(data_dir):
+        record = _record_in(data_dir)
+        return Hint(record, data_dir, is_registered=record in registered_records)
+    started_record = _started_here(surroundings, registered_records)
+    if started_record is not None:
+        return Hint(started_record, None, is_registered=True)
+    if data_dir is None:
+        return None
+    raise EmulatorNotFound(
+        f"the emulator of {data_dir} is not running",
+        f"start it with {_start_command(surroundings)}, or choose another emulator with --url",
+        running_text(),
+    )
+
+
+def _started_here(
+    surroundings: Surroundings, registered_records: Sequence[EmulatorRecord]
+) -> EmulatorRecord | None:
+    """Return the record of the only emulator that was started in the folder, or in a parent folder.
+
+    Such an emulator may store nothing, or use another data directory. Raises EmulatorNotFound if
+    several emulators were started in the same folder.
+    """
+    for folder in surroundings.folders:
+        records = [record for record in registered_records if record.folder == str(folder)]
+        if len(records) == 1:
+            return records[0]
+        if records:
+            reason = f"several emulators were started in {folder}"
+            raise EmulatorNotFound(reason, "choose one of them with --url", running_text())
+    return None
+
+
+def _is_in_use(data_dir: Path) -> bool:
+    """Return whether a process keeps a data directory locked. Raises EmulatorNotFound."""
     try:
-        is_running = is_locked(folder / LOCK_FILE)
-        record = None
-        if is_running:
-            record = read_record(folder / ADDRESS_FILE)
+        return is_locked(data_dir / LOCK_FILE)
     except OSError as error:
-        raise _unusable(folder, f"it cannot be read ({(error.strerror or '').lower()})") from None
+        reason = f"it cannot be read ({(error.strerror or '').lower()})"
+        raise _unusable(data_dir, reason) from None
+
+
+def _record_in(data_dir: Path) -> EmulatorRecord:
+    """Return the record in a data directory that is in use. Raises EmulatorNotFound."""
+    try:
+        record = read_record(data_dir / ADDRESS_FILE)
     except AddressRefused as refused:
-        raise _unusable(folder, str(refused)) from None
-    if not is_running:
-        raise EmulatorNotFound(
-            f"the emulator of {folder} is not running",
-            f"start it with {_start_command(surroundings)}, or choose another emulator with --url",
-            running_text(),
-        )
+        raise _unusable(data_dir, str(refused)) from None
     if record is None:
-        raise _unusable(folder, "it has not published its address; it may still be starting")
+        raise _unusable(data_dir, "it has not published its address; it may still be starting")
     if not _is_on_this_machine(record.url):
-        raise _unusable(folder, f"its address {record.url} is not a loopback address")
+        raise _unusable(data_dir, f"its address {record.url} is not a loopback address")
     return record
+
+
+def _checked_address(hint: Hint, token: str | None, timeout_s: float) -> EmulatorAddress:
+    """Return the address in a record if the emulator in the record responds there.
+
+    Raises EmulatorNotFound.
+    """
+    record = hint.record
+    place = hint.data_dir or Path(record.folder)
+    info = _reported_info(record, token if hint.is_registered else None, timeout_s)
+    if isinstance(info, str):
+        raise _unusable(place, info)
+    if info.get("instance") != record.instance:
+        raise _unusable(place, f"another emulator is running at {record.url}")
+    if hint.data_dir is not None and not _uses_folder(info.get("data_dir"), hint.data_dir):
+        reason = f"the emulator at {record.url} keeps its state in {info.get('data_dir')}"
+        raise _unusable(place, reason)
+    return EmulatorAddress(record.url, is_trusted=hint.is_registered)
 
 
 def _unusable(folder: Path, reason: str) -> EmulatorNotFound:
@@ -293,9 +344,9 @@ def _unusable(folder: Path, reason: str) -> EmulatorNotFound:
 
 def _start_command(surroundings: Surroundings) -> str:
     command = "`hosting-emulator start`"
-    if surroundings.home == _working_folder():
+    if len(surroundings.folders) == 1:
         return command
-    return f"{command} in {surroundings.home}"
+    return f"{command} in {surroundings.folders[-1]}"
 
 
 def _is_on_this_machine(url: str) -> bool:
@@ -312,10 +363,12 @@ def _is_on_this_machine(url: str) -> bool:
     return is_local and url == f"http://{host}:{port}"
 
 
-def _is_same_folder(path: str, folder: Path) -> bool:
-    """Return whether two paths are the same folder of this machine."""
+def _uses_folder(reported: object, data_dir: Path) -> bool:
+    """Return whether the path that an emulator reports is a data directory of this machine."""
+    if not isinstance(reported, str):
+        return False
     try:
-        return Path(path).samefile(folder)
+        return data_dir.samefile(reported)
     except (OSError, ValueError):
         return False
 
