@@ -5,13 +5,15 @@ from time import perf_counter
 
 import pytest
 
+from hosting_emulator.conduct import observation as observation_module
 from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
+from hosting_emulator.conduct.observation import ProcessObservation
 from hosting_emulator.conduct.recent import Recent
 from hosting_emulator.conduct.rule_findings import MOST_FINDINGS
 from hosting_emulator.conduct.rules import RULES
 from hosting_emulator.conduct.watch import Watch
 from hosting_emulator.conduct.world_watch import watch_of
-from tests.support.in_process import InProcess
+from tests.support.in_process import InProcess, new_worlds, world_origin
 from tests.support.judged_world import JudgedWorld
 
 MISSING = "missing-idempotency-key"
@@ -28,6 +30,22 @@ def test_the_first_check_counts_requests_that_left_the_log():
 
     assert (conduct.judged, conduct.unseen) == (CAPACITY, 25)
     assert conduct.remarks == ["Not checked: 25 requests that left the log before the first check."]
+
+
+def test_a_report_says_how_many_worlds_without_a_request_are_not_listed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(observation_module, "MOST_SILENT_CHAPTERS", 2)
+    worlds = new_worlds()
+    observation = ProcessObservation("observation-1", worlds, None)
+    for number in range(5):
+        worlds.create(f"world-{number}", "seed", world_origin(), ephemeral=True)
+        worlds.delete(f"world-{number}")
+
+    report = observation.report()
+
+    assert [chapter.world for chapter in report.chapters] == ["world-3", "world-4"]
+    assert report.remarks == ["3 worlds that received no request are not listed."]
 
 
 def test_a_judged_request_keeps_only_what_is_compared_later():

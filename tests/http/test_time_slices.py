@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from hosting_emulator.contract.json_body import JsonRefused, read_json
-from hosting_emulator.http.time_slices import MOST_THREADS, in_thread
+from hosting_emulator.http.time_slices import MOST_THREADS, LongJob, in_thread
 
 PATIENCE_S = 30
 
@@ -52,6 +52,26 @@ async def test_a_job_that_fails_or_is_cancelled_frees_its_place():
         job.cancel()
         await asyncio.gather(job, return_exceptions=True)
     assert await in_thread(int) == 0
+
+
+async def test_a_job_waits_for_its_turn_before_its_first_step():
+    steps: list[str] = []
+
+    async def work(name: str) -> None:
+        async with LongJob() as job:
+            steps.append(name)
+            await job.pause()
+
+    async with LongJob() as first:
+        others = asyncio.gather(work("second"), work("third"))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        before = list(steps)
+        first.suspend()
+        await others
+
+    assert before == []
+    assert steps == ["second", "third"]
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,7 @@ def _default_world(context: Context, body: NewWorld, name: str, seed: str) -> Wo
     with refused_as(400, "Bad request", ValueError):
         if clock.at is not None:
             at_ms = parse_timestamp(clock.at)
+    with refused_as(400, "Assumption refused", AssumptionRefused):
         assumptions = Assumptions().changed(body.assumptions)
     # The mode is checked when the clock is created.
     mode: Any = clock.mode

@@ -234,6 +234,37 @@ def test_the_level_error_hides_warnings():
     assert stderr_of(*options, "--log-level", "error", client=CLIENT_THAT_CHANGES) == ""
 
 
+#: Logs as JSON, and raises exceptions that nothing handles.
+CRASHING = """
+import threading, warnings
+from pathlib import Path
+from hosting_emulator.logs import log_to_stderr
+from hosting_emulator.settings import Settings
+
+def fail():
+    raise LookupError("no luck")
+
+log_to_stderr(Settings(port=0, data_dir=None, library=Path(), log_format="json"))
+warnings.warn("a warning")
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+fail()
+"""
+
+
+def test_a_crash_and_a_warning_are_lines_of_json():
+    process = subprocess.run([sys.executable, "-c", CRASHING], capture_output=True, text=True)
+
+    assert process.returncode == 1
+    lines = [json.loads(line) for line in process.stderr.splitlines()]
+    warning, thread, crash = lines
+    assert (warning["level"], "a warning" in warning["message"]) == ("warning", True)
+    assert (thread["level"], thread["message"]) == ("error", "a thread crashed")
+    assert (crash["level"], crash["message"]) == ("critical", "the emulator crashed")
+    assert all("LookupError: no luck" in line["exception"] for line in (thread, crash))
+
+
 # --- The two forms -------------------------------------------------------------------------------
 
 EXCHANGE: dict[str, Any] = {

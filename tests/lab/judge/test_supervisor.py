@@ -5,12 +5,15 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
 from hosting_emulator.supervisor import ChildCommand, RunMessages
 from tests.lab.judge.explore_process import explore_report, verdicts_by_point
+from tests.support.exec_process import PATIENCE_S, wait_until
 
 #: The number of the system call `exit`, which ends only the calling thread.
 EXIT_CALL = {"x86_64": 60, "aarch64": 93}.get(platform.machine())
@@ -133,3 +136,29 @@ def test_the_supervisor_ignores_a_line_that_is_not_a_message(line: bytes):
     messages.feed(b"\n")
     assert messages.is_complete
     assert messages.refusal == 2
+
+
+#: Ends itself with exit code 5 when it is asked to end.
+TIDY = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: os._exit(5))
+open(sys.argv[1], "x").close()
+time.sleep(300)
+"""
+
+
+def test_a_command_that_is_ended_has_time_to_end_itself(tmp_path: Path):
+    child = ChildCommand("kept")
+    ready = tmp_path / "ready"
+    try:
+        child.begin([sys.executable, "-c", TIDY, str(ready)], {})
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(child.finish, None)
+            wait_until(lambda: ready.exists() or None)
+            child.end(PATIENCE_S)
+            run = future.result()
+    finally:
+        child.close()
+
+    assert run.outcome.code == 5
+    assert run.seconds > 0
