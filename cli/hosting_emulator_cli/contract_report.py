@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hosting_emulator import junit
+from hosting_emulator.sdk.text import count_text, one_line
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from hosting_emulator_lab.contract_check import Report
+    from hosting_emulator_lab.contract_check import CauseReport, Report
 
 _JUNIT_NAME = "contract check"
+#: The largest number of sentences that are quoted for a cause.
+_MAX_QUOTES = 3
+#: The maximum length of a line about a cause, in characters. Longer lines are truncated.
+_CAUSE_WIDTH = 150
 #: The word and the color of each verdict.
 _MARKS = {
     "holds": ("holds", "green"),
@@ -28,7 +34,7 @@ _MARKS = {
 
 
 def check_text(report: Report) -> str:
-    """Format a report: the contract's sentences by section, followed by the observed differences."""
+    """Format a report: the contract's sentences by section, the server's assumptions, the causes."""
     lines = [f"{report['base_url']}, project {report['project_id']}", ""]
     for section, sentences in groupby(report["sentences"], itemgetter("section")):
         lines.append(click.style(section, bold=True))
@@ -47,6 +53,7 @@ def check_text(report: Report) -> str:
         ]
     else:
         lines.append("Where the contract is silent, no difference from this emulator was observed.")
+    lines += _cause_lines(report)
     return "\n".join(lines)
 
 
@@ -57,6 +64,36 @@ def _sentence_lines(sentence: Any) -> list[str]:
     if sentence["verdict"] != "holds":
         lines += [f"           {message}" for message in sentence["seen"]]
     return lines
+
+
+def _cause_lines(report: Report) -> Iterator[str]:
+    """Format the causes of the differences, with the sentences that each of them breaks."""
+    if not report["causes"]:
+        return
+    quotes = {sentence["key"]: sentence["sentence"] for sentence in report["sentences"]}
+    causes = count_text(len(report["causes"]), "cause")
+    differences = count_text(report["summary"]["differs"], "difference")
+    yield ""
+    yield click.style(f"{causes} of {differences}:", bold=True)
+    for number, cause in enumerate(report["causes"], 1):
+        yield ""
+        yield f"{number:>3}. {one_line(cause['cause'], _CAUSE_WIDTH)}"
+        yield f"     Seen in {_responses_text(cause)}:"
+        yield from (f"       {one_line(example, _CAUSE_WIDTH)}" for example in cause["examples"])
+        yield f"     Breaks {count_text(len(cause['sentences']), 'sentence')}:"
+        for key in cause["sentences"][:_MAX_QUOTES]:
+            yield f"       {one_line(quotes[key], _CAUSE_WIDTH)}"
+        if len(cause["sentences"]) > _MAX_QUOTES:
+            yield f"       and {len(cause['sentences']) - _MAX_QUOTES} more"
+
+
+def _responses_text(cause: CauseReport) -> str:
+    text = count_text(cause["responses"], "response")
+    if len(cause["calls"]) > 1:
+        text += f" to {len(cause['calls'])} calls"
+    if cause["responses"] > len(cause["examples"]):
+        text += ", such as"
+    return text
 
 
 def check_summary(report: Report) -> str:
@@ -104,16 +141,29 @@ def check_junit(report: Report) -> str:
         error = junit.element("error", message=report["unchecked"])
         suites.append(junit.suite(_JUNIT_NAME, [junit.case(_JUNIT_NAME, "all", error)]))
     for section, sentences in groupby(report["sentences"], itemgetter("section")):
-        suites.append(junit.suite(section, [_sentence_case(sentence) for sentence in sentences]))
+        cases = [_sentence_case(sentence, report["causes"]) for sentence in sentences]
+        suites.append(junit.suite(section, cases))
     return junit.report(_JUNIT_NAME, suites)
 
 
-def _sentence_case(sentence: Any) -> Element:
+def _sentence_case(sentence: Any, causes: Sequence[CauseReport]) -> Element:
     observations = "\n".join(sentence["seen"])
     outcome = None
     if sentence["verdict"] == "differs":
-        outcome = junit.element("failure", observations, message=sentence["seen"][0])
+        text = "\n".join([*sentence["seen"], *_causes_of(sentence["key"], causes)])
+        outcome = junit.element("failure", text, message=sentence["seen"][0])
     elif sentence["verdict"] != "holds":
         outcome = junit.element("skipped", message=f"{sentence['verdict']}: {observations}")
     title = f"{sentence['key']}: {sentence['sentence']}"
     return junit.case(sentence["section"], title, outcome)
+
+
+def _causes_of(key: str, causes: Sequence[CauseReport]) -> Iterator[str]:
+    """Yield a line for each cause of a difference, with the other sentences that it breaks."""
+    for number, cause in enumerate(causes, 1):
+        if key in cause["sentences"]:
+            other_keys = [other for other in cause["sentences"] if other != key]
+            line = f"Cause {number} of {len(causes)}: {cause['cause']}"
+            if other_keys:
+                line += f" (it also breaks {', '.join(other_keys)})"
+            yield line

@@ -78,6 +78,7 @@ def test_contract_check_prints_the_whole_report_as_json(check: Check):
     assert report["summary"]["differs"] == 0
     assert len(report["created"]) == 2
     assert {"key", "section", "sentence", "verdict", "seen"} == report["sentences"][0].keys()
+    assert report["causes"] == []
     assert result.stderr == ""
 
 
@@ -142,11 +143,25 @@ def test_contract_check_exits_1_with_a_difference(
     )
     assert f"           {message}" in result.stdout.splitlines()
     assert " 2 differ, " in result.stderr
+    assert result.stdout.split("1 cause of 2 differences:\n")[1].splitlines() == [
+        "",
+        "  1. scopes: out of bounds: the array has 3 entries",
+        "     Seen in 4 responses, such as:",
+        f"       {message}",
+        "     Breaks 2 sentences:",
+        "       | scopes | array of enum dns.write, zone.read | at most 2 entries; empty when"
+        " status is not_authorized; closed set |",
+        "       | DNS authorization scopes | at most 2 |",
+    ]
     root = Xml.fromstring(path.read_text(encoding="utf-8"))
     failed = root.findall("testsuite/testcase/failure/..")
     assert [case.attrib["name"].partition(":")[0] for case in failed] == [
         "dns.scopes",
         "limit.scopes",
+    ]
+    assert [(case.findtext("failure") or "").splitlines()[-1] for case in failed] == [
+        f"Cause 1 of 1: scopes: out of bounds: the array has 3 entries (it also breaks {key})"
+        for key in ("limit.scopes", "dns.scopes")
     ]
     (suite,) = [deviation for deviation in root if deviation.attrib["name"] == "DnsAuthorization"]
     assert suite.attrib["failures"] == "1"

@@ -7,6 +7,14 @@ from __future__ import annotations
 
 from hosting_emulator_lab.contract_check.check import check
 from hosting_emulator_lab.contract_check.options import ALLOWED, CheckOptions, CheckRefused
-from hosting_emulator_lab.contract_check.report import Report, SentenceReport
+from hosting_emulator_lab.contract_check.report import CauseReport, Report, SentenceReport
 
-__all__ = ["ALLOWED", "CheckOptions", "CheckRefused", "Report", "SentenceReport", "check"]
+__all__ = [
+    "ALLOWED",
+    "CauseReport",
+    "CheckOptions",
+    "CheckRefused",
+    "Report",
+    "SentenceReport",
+    "check",
+]

@@ -18,6 +18,10 @@ from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 #: The roles that the contract names. It does not show who may make the other calls.
 _STATED_ROLES = ("owner", "reader")
 _OTHER_REASON = "the refusal has another reason"
+#: Faults of a response to a request that should have had another result.
+SHOULD_SUCCEED = "it should have succeeded"
+SHOULD_BE_REFUSED = "it should have been refused"
+SHOULD_BE_A_4XX_PROBLEM = "it should have been refused with a 4xx problem"
 
 
 class Expectations:
@@ -43,7 +47,7 @@ class Expectations:
                 f"{response}: the contract does not say which role or permission it needs",
             )
         else:
-            self._evidence.differs(keys, response, "it should have succeeded")
+            self._evidence.differs(keys, response, SHOULD_SUCCEED)
         return False
 
     def refusal(self, keys: Keys, response: ServerResponse, code: str | None = None) -> bool | None:
@@ -63,12 +67,12 @@ class Expectations:
         if is_refused and code is None and _has_other_reason(response, ACCESS_OR_INPUT_CODES):
             self._evidence.cannot_decide(keys, f"{response}: {_OTHER_REASON}")
             return None
-        fault = "it should have been refused"
+        fault = SHOULD_BE_REFUSED
         if is_refused and code is not None:
             is_refused = response.code == code
             fault = f"its code should be {code}"
         elif not response.ok:
-            fault = "it should have been refused with a 4xx problem"
+            fault = SHOULD_BE_A_4XX_PROBLEM
         call_key = CALL_CLAUSES[response.call_id].call
         return self._evidence.judge(keys, is_refused, response, fault, call=call_key)
 

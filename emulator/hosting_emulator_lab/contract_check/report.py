@@ -9,12 +9,13 @@ from msgspec import to_builtins
 from hosting_emulator.contract.assumption_table import needed_to_observe, why_unseen
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.json_values import each_text
+from hosting_emulator_lab.contract_check.causes import causes_of
 from hosting_emulator_lab.contract_check.clauses import CLAUSES
 from hosting_emulator_lab.contract_check.evidence import SentenceVerdict
 from hosting_emulator_lab.contract_check.run import CheckRun
 
 #: The parts of a report with texts from the server, in which secrets are replaced.
-_PARTS_WITH_TEXTS = ("sentences", "assumptions", "observed", "words", "notes")
+_PARTS_WITH_TEXTS = ("sentences", "assumptions", "observed", "words", "notes", "causes")
 
 
 class SentenceReport(TypedDict):
@@ -27,14 +28,29 @@ class SentenceReport(TypedDict):
     seen: list[str]
 
 
+class CauseReport(TypedDict):
+    """A mistake of the server that explains differences.
+
+    `sentences` are the keys of the sentences that differ because of it. `calls` are the calls whose
+    responses show it, and `responses` is the number of responses. `examples` are some of them.
+    """
+
+    cause: str
+    sentences: list[str]
+    calls: list[str]
+    responses: int
+    examples: list[str]
+
+
 class Report(TypedDict):
     """The report of one check.
 
     `summary` counts the sentences by verdict. `assumptions` contains only observed values that differ
     from our defaults. Each row of `observed` has the `name` of an assumption and our `default`, and
     either the value that was `observed` or the reason `why` none was. `words` lists the values of
-    open sets, and `created` what was created or changed on the server. `unchecked` says why the check
-    as a whole shows nothing; it is None if the check shows something.
+    open sets, and `created` what was created or changed on the server. `causes` groups the
+    differences; the cause of the most differences comes first. `unchecked` says why the check as a
+    whole shows nothing; it is None if the check shows something.
     """
 
     base_url: str
@@ -49,6 +65,7 @@ class Report(TypedDict):
     words: dict[str, list[str]]
     created: list[str]
     notes: list[str]
+    causes: list[CauseReport]
     unchecked: str | None
 
 
@@ -72,6 +89,7 @@ def report_of(run: CheckRun, unchecked: str | None) -> Report:
         "words": {name: sorted(words) for name, words in run.behavior.words.items()},
         "created": run.created.lines(),
         "notes": run.behavior.notes,
+        "causes": _cause_reports(run),
         "unchecked": unchecked,
     }
 
@@ -99,6 +117,19 @@ def _sentence_reports(run: CheckRun) -> list[SentenceReport]:
             }
         )
     return reports
+
+
+def _cause_reports(run: CheckRun) -> list[CauseReport]:
+    return [
+        {
+            "cause": cause.fault,
+            "sentences": list(cause.keys),
+            "calls": list(cause.calls),
+            "responses": cause.count,
+            "examples": list(cause.examples),
+        }
+        for cause in causes_of(run.evidence.differences)
+    ]
 
 
 def _assumption_row(name: str, assumptions: dict[str, Any]) -> dict[str, Any]:

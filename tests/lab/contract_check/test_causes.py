@@ -1,0 +1,219 @@
+"""A report groups the differences of a wrong server by cause."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from hosting_emulator_lab.contract_check import Report, check
+from hosting_emulator_lab.contract_check.causes import Cause, causes_of
+from hosting_emulator_lab.contract_check.evidence import ContractDifference
+from hosting_emulator_lab.contract_check.response import ServerResponse
+from tests.lab.contract_check import mutations as mutations
+from tests.lab.contract_check import people as people
+from tests.lab.contract_check.check_run import differing
+from tests.lab.contract_check.deviations import DEVIATIONS, Deviation
+from tests.lab.contract_check.mutations import path_ends_with
+from tests.lab.contract_check.tampered_world import TamperedWorld
+from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
+from tests.support.sampling import rotating
+
+
+def planted(name: str) -> Deviation:
+    return next(deviation for deviation in DEVIATIONS if deviation.name == name)
+
+
+class MakesMistakes(Tampering):
+    """A server with several mistakes."""
+
+    def __init__(self, mistakes: list[Tampering]) -> None:
+        self._mistakes = mistakes
+
+    def before(self, exchange: Exchange) -> None:
+        for mistake in self._mistakes:
+            mistake.before(exchange)
+
+    def after(self, exchange: Exchange) -> None:
+        for mistake in self._mistakes:
+            mistake.after(exchange)
+
+
+def checked(*deviations: Deviation) -> Report:
+    served = TamperedWorld()
+    options = served.options()
+    served.tampering = MakesMistakes([deviation.make(options) for deviation in deviations])
+    return check(options)
+
+
+def test_a_mistake_in_the_responses_of_many_calls_is_one_cause() -> None:
+    report = checked(planted("problems without X-Request-Id"))
+
+    (cause,) = report["causes"]
+    assert cause["cause"] == "it has no header X-Request-Id"
+    assert set(cause["sentences"]) == differing(report).keys() == {"problem", "request-id"}
+    assert len(cause["calls"]) == 9
+    assert cause["responses"] > 100
+    assert len(cause["examples"]) == 1
+
+
+def test_two_mistakes_are_two_causes() -> None:
+    report = checked(planted("problems without X-Request-Id"), planted("three scopes"))
+
+    assert [(cause["cause"], cause["sentences"]) for cause in report["causes"]] == [
+        ("scopes: out of bounds: the array has 3 entries", ["dns.scopes", "limit.scopes"]),
+        ("it has no header X-Request-Id", ["request-id", "problem"]),
+    ]
+
+
+def test_a_conforming_server_has_no_causes() -> None:
+    assert TamperedWorld().checked()["causes"] == []
+
+
+class LosesItsDatabase(Tampering):
+    """Responds 500 to three calls."""
+
+    def after(self, exchange: Exchange) -> None:
+        for ending in ("/deployments", "/dev-access-tickets", "/powered-by-flag"):
+            if exchange.ok and path_ends_with(exchange, ending):
+                exchange.status = 500
+                exchange.json = {"title": "x"}
+                exchange.headers["X-Request-Id"] = "r"
+
+
+def test_the_same_status_of_several_calls_is_one_cause() -> None:
+    report = TamperedWorld(LosesItsDatabase()).checked()
+
+    causes = [cause for cause in report["causes"] if "flag.call" in cause["sentences"]]
+    assert len(causes) == 1
+    assert {"flag.call", "deployments.call", "tickets.call"} <= set(causes[0]["sentences"])
+
+
+@pytest.mark.parametrize("deviation", rotating(DEVIATIONS, 25), ids=lambda row: row.name)
+def test_the_causes_explain_exactly_the_sentences_that_differ(deviation: Deviation) -> None:
+    report = checked(deviation)
+
+    explained = {key for cause in report["causes"] for key in cause["sentences"]}
+    assert explained == differing(report).keys()
+
+
+def test_a_server_with_a_dozen_mistakes_has_about_a_dozen_causes() -> None:
+    counts = []
+    for seed in range(3):
+        report = checked(*Random(seed).sample(DEVIATIONS, 12))
+        counts.append(len(report["causes"]))
+
+    assert all(8 <= count <= 15 for count in counts), counts
+
+
+def test_the_examples_of_a_cause_contain_no_secret() -> None:
+    served = TamperedWorld()
+    options = served.options()
+    served.tampering = planted("the token in a header").make(options)
+
+    report = check(options)
+
+    assert [cause["sentences"] for cause in report["causes"]] == [["ticket.once"]]
+    assert options.token not in json.dumps(report)
+
+
+# --- The rules ------------------------------------------------------------------------------------
+
+
+def response(title: str, **members: Any) -> ServerResponse:
+    return ServerResponse(title, 200, call_id="list_deployments", **members)
+
+
+def difference(
+    keys: tuple[str, ...], observed: ServerResponse | str, fault: str
+) -> ContractDifference:
+    return ContractDifference(keys, observed, fault)
+
+
+def faults(causes: list[Cause]) -> list[str]:
+    return [cause.fault for cause in causes]
+
+
+def test_the_same_fault_in_other_fields_of_a_type_is_one_cause() -> None:
+    causes = causes_of(
+        [
+            difference(("key.key", "ulid"), response("a"), "key.id: '1' is not a Ulid"),
+            difference(("operation.id", "ulid"), response("b"), "id: 'x' is not a Ulid"),
+        ]
+    )
+
+    (cause,) = causes
+    assert cause.count == 2
+    assert set(cause.keys) == {"key.key", "operation.id", "ulid"}
+
+
+def test_the_same_field_with_other_values_is_one_cause() -> None:
+    causes = causes_of(
+        [
+            difference(("dns.status",), response("a"), "status: 'x' is not one of a, b"),
+            difference(("dns.status", "states.dns"), response("b"), "status: 7 is not one of a, b"),
+        ]
+    )
+
+    assert faults(causes) == ["status: 7 is not one of a, b"]
+
+
+def test_faults_in_unrelated_fields_are_different_causes() -> None:
+    causes = causes_of(
+        [
+            difference(("dns.zone",), response("a"), "zone is missing"),
+            difference(("dns.scopes",), response("a"), "scopes is missing"),
+        ]
+    )
+
+    assert faults(causes) == ["zone is missing", "scopes is missing"]
+
+
+def test_faults_that_break_the_same_sentences_are_one_cause() -> None:
+    causes = causes_of(
+        [
+            difference(("bearer", "auth.bearer"), response("a"), "it should have been refused"),
+            difference(("bearer", "auth.bearer"), "two responses", "they differ"),
+        ]
+    )
+
+    (cause,) = causes
+    assert cause.calls == ("list_deployments",)
+    assert cause.examples == ("a: 200: it should have been refused", "two responses: they differ")
+
+
+def test_a_fault_of_responses_that_all_have_another_fault_is_the_same_cause() -> None:
+    page = response("a")
+    causes = causes_of(
+        [
+            difference(("json", "problem"), page, "its body is not JSON"),
+            difference(("json", "problem"), response("b"), "its body is not JSON"),
+            difference(("problem-media", "problem"), page, "its media type is text/html"),
+        ]
+    )
+
+    assert faults(causes) == ["its body is not JSON"]
+    assert causes[0].keys == ("json", "problem-media", "problem")
+
+
+def test_the_cause_of_the_most_differences_comes_first() -> None:
+    causes = causes_of(
+        [
+            difference(("json",), response("a"), "first"),
+            difference(("dns.scopes", "limit.scopes"), response("b"), "second"),
+        ]
+    )
+
+    assert faults(causes) == ["second", "first"]
+
+
+def test_a_cause_shows_at_most_three_examples_and_counts_all_responses() -> None:
+    (cause,) = causes_of(
+        difference(("json",), response(f"request {letter}"), f"fault {letter}")
+        for letter in "abcde"
+    )
+
+    assert cause.count == 5
+    assert cause.examples == tuple(f"request {letter}: 200: fault {letter}" for letter in "abc")
