@@ -84,7 +84,7 @@ class ObservationState(ControlMessage, frozen=True, kw_only=True):
 
     id: Annotated[str, doc("The id of the observation.")]
     skip_rules: Annotated[
-        list[str], doc("The ids of the rules that the observation does not check.")
+        list[str], doc("The ids of the rules that the observation's reports omit.")
     ]
 
 

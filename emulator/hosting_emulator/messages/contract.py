@@ -37,7 +37,7 @@ class ProblemRow(ControlMessage, frozen=True, kw_only=True):
     status: Annotated[int, doc("The HTTP status.")]
     retryable: Annotated[bool, doc("Whether a retry can succeed.")]
     title: Annotated[str, doc("A short name for the problem.")]
-    suggested_action: Annotated[str, doc("The action that the contract suggests.")]
+    suggested_action: Annotated[str, doc("The `suggested_action` of the problem.")]
     meaning: Annotated[str, doc("What the problem means.")]
     when: Annotated[str, doc("When the emulator sends the problem.")]
     advice: Annotated[str, doc("What a client should do.")]
@@ -51,7 +51,8 @@ class AssumptionRow(ControlMessage, frozen=True, kw_only=True):
     value: Annotated[Any, doc("The assumption's value in this world.")]
     default: Annotated[Any, doc("The default value.")]
     alternatives: Annotated[
-        list[Any] | Literal["any"], doc("The allowed values, or `any` if every value is allowed.")
+        list[Any] | Literal["any"],
+        doc("The allowed values other than the default, or `any` if there is no list of values."),
     ]
     outside_the_letter: Annotated[list[str], doc("The values that contradict the contract.")]
     contradicts: Annotated[

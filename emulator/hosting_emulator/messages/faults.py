@@ -74,7 +74,8 @@ class OutcomeState(ControlMessage, frozen=True, kw_only=True):
     optional: Optional = None
     armed_at: Annotated[str, doc("When the outcome was armed, in world time.")]
     considered: Annotated[
-        int, doc("The number of operations that started while the outcome was armed.")
+        int,
+        doc("The number of requests to start an operation for which the outcome was considered."),
     ]
     seen: Annotated[int, doc("The number of operations that the outcome matched.")]
     hits: Annotated[
@@ -155,14 +156,14 @@ class ProtectedFaultState(ControlMessage, frozen=True, kw_only=True):
         int,
         doc(
             "The number of matching requests in all worlds. For an intervention, the number of "
-            "worlds to which the intervention was applied."
+            "times that it was applied."
         ),
     ]
     hits: Annotated[
         int,
         doc(
             "The number of requests on which the fault or outcome acted, in all worlds. For an "
-            "intervention, the number of worlds to which the intervention was applied."
+            "intervention, the number of times that it was applied."
         ),
     ]
 

@@ -21,7 +21,9 @@ class DatabaseState(ControlMessage, frozen=True, kw_only=True):
 
     data_mode: Annotated[str, doc("The data mode, such as `shared`.")]
     provider_failing: Annotated[bool, doc("Whether the database provider is failing.")]
-    compute: Annotated[JsonObject | None, doc("The database as the public API shows it.")]
+    compute: Annotated[
+        JsonObject | None, doc("The database as the public API shows it; null if it is absent.")
+    ]
 
 
 class ProjectMember(ControlMessage, frozen=True, kw_only=True):

@@ -53,7 +53,7 @@ class RequestFilters(TypedDict, total=False):
     text: Annotated[
         str | None,
         Meta(
-            description="Text that the request line, a body, the code or a reason must contain.",
+            description="Text that the request line, the call, the code, a reason or a body must contain.",
             examples=["deployments"],
         ),
     ]
@@ -111,15 +111,15 @@ class AlteredPart(ControlMessage, frozen=True, kw_only=True):
 class TrailStep(ControlMessage, frozen=True, kw_only=True):
     """A decision about a request."""
 
-    step: Annotated[str, doc("The step of the pipeline that made the decision.")]
-    text: Annotated[str, doc("The decision, in one sentence.")]
+    step: Annotated[str, doc("The kind of decision, such as `scope`, `fault` or `commit`.")]
+    text: Annotated[str, doc("The decision, in one or more sentences.")]
 
 
 class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     """The summary of a request and its response in the request log."""
 
     n: Annotated[int, doc("The number of the request in the log.")]
-    at: Annotated[str, doc("When the request arrived, in world time.")]
+    at: Annotated[str, doc("When the request was handled, in world time.")]
     method: Annotated[str, doc("The method of the request.")]
     path: Annotated[str, doc("The path, without the world's prefix.")]
     query: Annotated[str, doc("The query string.")]
@@ -134,7 +134,11 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
         doc("The id of the operation in the path, or of the operation that the call started."),
     ]
     principal: Annotated[
-        str | None, doc("The id of the user; null if the request had no valid token.")
+        str | None,
+        doc(
+            "The id of the user; null if the request had no valid token, or was refused before its "
+            "token was read."
+        ),
     ]
     user: Annotated[
         str | None,
@@ -144,7 +148,8 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
         ),
     ]
     status: Annotated[
-        int, doc("The status; 0 if there is no response yet, or if the connection was lost before.")
+        int,
+        doc("The status; 0 if there is no response yet, or if the connection ended without one."),
     ]
     code: Annotated[str | None, doc("The code of the problem; null if there was none.")]
     idempotency_key: Annotated[str | None, doc("The Idempotency-Key; null if there was none.")]
@@ -184,7 +189,7 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     ] = None
     second_delivery: Annotated[
         int | None,
-        doc("The number that the second delivery got, if a fault delivered this request twice."),
+        doc("The number of the second delivery, if a fault delivered this request twice."),
     ] = None
     discarded: Annotated[
         bool | None,
@@ -251,7 +256,7 @@ class ReportedExchange(ExchangeSummary, frozen=True, kw_only=True):
 
 
 class ReportedRequests(ControlMessage, frozen=True, kw_only=True):
-    """The last exchanges in the report of a world."""
+    """The latest exchanges, in the report of a world."""
 
     total: Annotated[int, doc("The total number of requests.")]
     items: Annotated[list[ReportedExchange], doc("The exchanges, oldest first.")]
