@@ -1,7 +1,7 @@
 """Reads and checks a request's headers, query and body, as `contract/calls.py` declares them.
 
-A mistake raises Refused, usually with the code `invalid_request`, unless an assumption says that
-the mistake is ignored. The message says what is wrong, and usually what would be right.
+Invalid input raises Refused, usually with code `invalid_request`, unless an assumption says that
+the world ignores it. The message says what is wrong, and usually what would be right.
 """
 
 from __future__ import annotations

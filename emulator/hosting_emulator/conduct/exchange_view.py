@@ -238,7 +238,7 @@ class ExchangeView:
         return world_ms, real_ms
 
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
-        """Return how sure it is that the client knew an earlier response when it sent this request.
+        """Return how certain it is that the client knew an earlier response when it sent this one.
 
         All requests on one connection come from one client. A request on a second connection counts
         as another client's if that connection was already in use, or if the first connection has

@@ -1,7 +1,7 @@
 """The table of problem codes: every code of the contract's Errors part, in the contract's order.
 
 The contract fixes the status and `retryable` of two codes, and the suggested action of one of them.
-A row's `specified` field names the values that come from the contract. For every code but
+The `specified` field of a row names the values that come from the contract. For every code but
 `resource_not_found` and `idempotency_key_reused`, the status is our choice. Codes for invalid
 requests have status 400. Codes about credits, plans and budgets have 402. Codes about permissions,
 interactive login and the organization have 403. Codes about conflicts and about stale or missing

@@ -29,7 +29,7 @@ async def run_exchange(
     steps: Sequence[Step] = CALL_STEPS,
     wait: Wait = yield_effect,
 ) -> Reply:
-    """Handle one request of the public API, and return the response.
+    """Handle one request to the public API, and return the response.
 
     Whatever a client sends, this function raises no exception. `wait` awaits the effects that the
     exchange asks for. A caller that does not need to wait passes the coroutine to

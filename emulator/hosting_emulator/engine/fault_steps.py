@@ -90,7 +90,7 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
 def _decide(
     engine: Engine, ctx: ExchangeContext, stage: Stage, *, refused: bool = False
 ) -> Decision:
-    """Choose the armed faults that act on a request of the public API."""
+    """Choose the armed faults that act on a request to the public API."""
     if not has_faults_of(engine, stage):
         return NO_EFFECT
     subject = fault_subject(engine, ctx)

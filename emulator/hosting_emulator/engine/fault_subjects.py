@@ -1,4 +1,4 @@
-"""The properties of a request that are compared with the conditions of faults."""
+"""The properties of a request that are compared with the rules of faults and outcomes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hosting_emulator.faults.matching import FaultSubject
 
 
 def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
-    """Return the properties of a request that are compared with the conditions of faults."""
+    """Return the properties of a request that are compared with the rules of faults and outcomes."""
     project, organization = ctx.about(engine.world)
     return FaultSubject(
         call=str(ctx.call),

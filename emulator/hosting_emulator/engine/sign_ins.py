@@ -51,8 +51,7 @@ class SignIns:
     def __init__(self, seed: str, world_name: str) -> None:
         self._seed = seed
         self._world_name = world_name
-        #: Whether a warning that clients will refuse tokens because of this world's time has been
-        #: logged.
+        #: True once a warning was logged: clients will refuse tokens because of this world's time.
         self.has_warned_of_time = False
 
     # --- authorization codes ----------------------------------------------------------------------

@@ -59,7 +59,7 @@ def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
 
 
 def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
-    """Describe what an outcome that already applies to an operation is waiting for in that operation.
+    """Describe what an outcome awaits in an operation to which it already applies.
 
     Returns None if there is no such operation, or if the outcome also waits for other operations.
     """

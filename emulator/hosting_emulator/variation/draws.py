@@ -54,7 +54,7 @@ class Draws:
         return draw_number(self._seed, point, "whether", *thing) % one_in == 0
 
     def takes(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Decide as `wants` does. If the decision is true, also add the point to `varied`."""
+        """Decide like `wants`, and add the point to `varied` if the response varies there."""
         is_taken = self.wants(point, *thing, one_in=one_in)
         if is_taken:
             self.varied.add(point)

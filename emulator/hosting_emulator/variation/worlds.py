@@ -69,7 +69,7 @@ def set_variation(
 def clear_variation(change: Change) -> bool:
     """End a world's variation, and reset the drawn assumptions to their defaults.
 
-    Return whether the world had a variation.
+    Returns whether the world had a variation.
     """
     before = change.get(VARIATION, SINGLETON_KEY)
     if before is None:

@@ -32,7 +32,10 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """Texts about an operation's state. `ended` reports a final state, and is empty for other states."""
+    """Texts about an operation's state.
+
+    `ended` says how the operation ended, and is empty for a state that is not final.
+    """
 
     advice: str
     ended: str = ""

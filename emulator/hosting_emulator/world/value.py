@@ -89,7 +89,7 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
     def updated(
         self, written: Mapping[str, RememberedResponse | None], rows: Rows
     ) -> ResponseQueue:
-        """Return the queue as it is after responses have been written.
+        """Return the queue after responses have been written.
 
         `rows` are the table's rows after the write.
         """

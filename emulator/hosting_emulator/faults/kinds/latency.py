@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from hosting_emulator.faults.kinds import Chance, FaultKind
 
-#: The longest delay of a request in real milliseconds, which is ten minutes.
+#: The longest delay of a request in real milliseconds: ten minutes.
 LONGEST_DELAY_MS = 600_000
 Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 
