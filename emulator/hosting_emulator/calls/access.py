@@ -35,9 +35,9 @@ _UNKNOWN_ID = "nothing has this id"
 def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
     """Return the record on which a request acts, if the principal may make the call.
 
-    Raises Refused with one of the codes organization_required, resource_not_found, forbidden and
-    interactive_login_required, or with invalid_request for a malformed id if the assumptions say
-    so.
+    Raises Refused with organization_required, resource_not_found or forbidden, by default with
+    interactive_login_required for a missing session, or with invalid_request for a malformed id if
+    the assumptions say so.
     """
     principal = request.principal
     spec = request.spec

@@ -200,7 +200,7 @@ class ProcessObservation:
         if released:
             remarks.append(
                 f"The state and the requests of the first {released:,} worlds that ended were "
-                "released. The verdicts on these worlds are complete."
+                "discarded. The verdicts on these worlds are complete."
             )
         return remarks
 

@@ -55,7 +55,7 @@ class Entry(CallRequest, kw_only=True):
     delayed the response in real time. `took_ns` is the real time spent in the engine. Until the
     response is decided, `took_ns` is the stopwatch reading at the start.
 
-    `from_emulator` means that a user sent the request from the emulator's page or with a replay.
+    `from_emulator` means that a user sent the request from the emulator's page, or resent it.
     `passage` contains the positions of the request's arrival and the response's departure.
     `passage` is None for a request that did not arrive over a socket. `is_connection_reused` is
     True if the connection carried an earlier request, and None if there is no connection.

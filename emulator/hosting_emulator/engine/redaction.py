@@ -88,7 +88,7 @@ def beginning(text: bytes, length: int) -> bytes:
 
 
 class Redactor:
-    """Removes the secrets of one world from text: tokens, API keys and tickets."""
+    """Removes the secrets of a world and of this process from text: tokens, API keys, tickets."""
 
     def __init__(self, world: World) -> None:
         self._indexes = world.indexes

@@ -353,7 +353,7 @@ _DAY_MS = 86_400_000
 
 
 def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
-    """Rewrite a response's timestamps, either all in one other format or each in its own format."""
+    """Rewrite a response's timestamps, either all in the same format or each in its own format."""
     point = "timestamp-form"
     if not draws.wants(point):
         return

@@ -56,7 +56,7 @@ class _Continuity(ConductJudge):
     def _stop(self, last: ExchangeView, message: str, *, may_be_meant: bool = False) -> Finding:
         """Return a finding that a client stopped at an unknown field or value.
 
-        The finding is sure if the client has continued after a response of the same kind, has
+        The finding is certain if the client has continued after a response of the same kind, has
         followed another operation or list to its end, and has never continued after an unknown
         field or value. If the client may have stopped on purpose (`may_be_meant`), the finding is a
         note.

@@ -40,7 +40,7 @@ _CLOCK_SENTENCES = {
 }
 _STALE = (
     "The operation fails in its next step, because the source generation that it expects is no "
-    "longer current (assumption source_generation)."
+    "longer current (see the source_generation assumption)."
 )
 
 
@@ -145,7 +145,7 @@ def _decision(operation: Operation) -> str:
     if ending.by == "generation":
         return (
             "The operation expected a source generation that was no longer current at its start "
-            "(assumption source_generation)."
+            "(see the source_generation assumption)."
         )
     if ending.name:
         return f"The {ending.name} intervention completed the last step of its plan."

@@ -1,4 +1,4 @@
-"""Handles a request twice, like a proxy that delivers a request twice."""
+"""Handles a request twice, as if a proxy had delivered it twice."""
 
 from typing import ClassVar, Literal
 
