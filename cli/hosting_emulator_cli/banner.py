@@ -5,6 +5,7 @@ The text contains what a first request needs. `status` shows the rest.
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -19,19 +20,19 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready
 
 
-def banner(ready: Ready, *, is_detached: bool = False) -> str:
+def banner(ready: Ready, log: Path | None = None) -> str:
     """Return the text that `start` prints when the emulator is ready.
 
-    `is_detached` means that the emulator runs in the background.
+    `log` is the log file of an emulator in the background, or None if it runs in this terminal.
     """
     stop = "Stop with Ctrl-C."
-    if is_detached:
+    if log is not None:
         stop = f"Stop with `{_command(ready, 'stop')}`."
     lines = [
         "",
         click.style("Hosting emulator is ready", bold=True),
         "",
-        indent(fields(_facts(ready)), "  "),
+        indent(fields([*_facts(ready), ("log", log)]), "  "),
         "",
     ]
     if ready.token:

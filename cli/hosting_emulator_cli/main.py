@@ -164,6 +164,7 @@ _COMMANDS = "hosting_emulator_cli.commands"
         "explore": f"{_COMMANDS}.explore:explore",
         "status": f"{_COMMANDS}.status:status",
         "open": f"{_COMMANDS}.open:open_",
+        "stop": f"{_COMMANDS}.stop:stop",
         "env": f"{_COMMANDS}.env:env",
         "doctor": f"{_COMMANDS}.doctor:doctor",
         "wait": f"{_COMMANDS}.status:wait",

@@ -110,10 +110,16 @@ class Emulator:
     The constructor raises StartError for settings that contradict each other or the stored state,
     and for a port in use. It then leaves the stored state unchanged. If another process takes the port
     in the meantime, `start` fails after the constructor has already replaced the stored world.
+
+    The control API calls `request_stop` to stop the emulator. If `request_stop` is None, the control
+    API cannot stop it.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, *, request_stop: Callable[[], object] | None = None
+    ) -> None:
         self._settings = settings
+        self._request_stop = request_stop
         self._instance = token_hex(16)
         self._library = ScenarioLibrary(settings.library)
         self._watch: asyncio.Task[None] | None = None
@@ -325,6 +331,7 @@ class Emulator:
             seed=self._settings.seed,
             variation=self._variation,
             storage_problem=self._storage_problem,
+            request_stop=self._request_stop,
         )
 
     def _storage_problem(self) -> str | None:
@@ -535,8 +542,13 @@ def _url_host(host: str) -> str:
     return host
 
 
-def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
-    """Run an emulator until SIGINT or SIGTERM, and call `announce` when it is ready. Raises StartError."""
+def run(
+    settings: Settings, announce: Callable[[Ready], None], *, is_published: bool = False
+) -> None:
+    """Run an emulator until SIGINT or SIGTERM, and call `announce` when it is ready. Raises StartError.
+
+    With `is_published`, commands find the emulator by its folder, and the control API can stop it.
+    """
 
     async def serve(end: threading.Timer) -> None:
         stopping = asyncio.Event()
@@ -545,8 +557,12 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
             loop.add_signal_handler(number, stopping.set)
         raise_file_limit()
         loop.set_exception_handler(FileLimitReports())
-        async with Emulator(settings) as emulator:
-            emulator.publish()
+        request_stop = None
+        if is_published:
+            request_stop = partial(loop.call_soon_threadsafe, stopping.set)
+        async with Emulator(settings, request_stop=request_stop) as emulator:
+            if is_published:
+                emulator.publish()
             # Use a thread, because `ready` loads cryptography, and no request should wait for that.
             announce(await asyncio.to_thread(emulator.ready))
             await warm_up()

@@ -220,3 +220,18 @@ def registered_emulators() -> list[EmulatorRecord]:
             if record is not None:
                 records.append(record)
     return sorted(records, key=lambda record: record.url)
+
+
+def open_registered_record(instance: str) -> int | None:
+    """Open the file of an emulator in the registry, and return its descriptor.
+
+    The file stays locked until the emulator's process ends, even if the file is removed before. Return
+    None if the emulator is not registered.
+    """
+    folder = registry_folder()
+    if folder is None or not instance.isalnum():
+        return None
+    try:
+        return os.open(folder / f"{instance}.json", os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None

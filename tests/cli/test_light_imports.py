@@ -29,12 +29,12 @@ from hosting_emulator import bootstrap
 from hosting_emulator_cli.main import main
 run = bootstrap.run
 
-def run_until_ready(settings, announce):
+def run_until_ready(settings, announce, **options):
     def stop_when_ready(ready):
         announce(ready)
         print("loaded:", "pydantic" in sys.modules, file=sys.stderr)
         os.kill(os.getpid(), signal.SIGTERM)
-    run(settings, stop_when_ready)
+    run(settings, stop_when_ready, **options)
 
 bootstrap.run = run_until_ready
 main()

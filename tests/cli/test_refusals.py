@@ -83,6 +83,8 @@ REFUSALS = [
     Refusal("start --assume rate_limit", "--assume", "NAME=VALUE"),
     Refusal("start --assume =x", "--assume", "NAME=VALUE"),
     Refusal("start --json --quiet", "--json", "--quiet"),
+    Refusal("stop --all --url http://127.0.0.1:1", "--all", "--url"),
+    Refusal("stop --timeout long", "--timeout", "'long'"),
     Refusal("start --ephemeral --data-dir x", "--ephemeral", "--data-dir"),
     Refusal("status --url 127.0.0.1:4620", "--url", "http://127.0.0.1:4620"),
     Refusal("token --expires-in 1.5s", "--expires-in", "whole number of seconds"),

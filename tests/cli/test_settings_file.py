@@ -183,7 +183,7 @@ def test_a_state_in_a_variable_overrides_the_scenario_of_the_file(
 
 def test_each_lasting_option_of_start_is_a_setting() -> None:
     options = {max(option.opts, key=len).removeprefix("--") for option in start.params}
-    once = {"import", "json", "quiet", "ready-file", "replace", "salvage"}
+    once = {"detach", "import", "json", "quiet", "ready-file", "replace", "salvage"}
     nouns = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 
     assert {nouns.get(option, option) for option in options - once} == set(RULES)

@@ -208,7 +208,7 @@ def test_the_ready_file_of_an_earlier_run_is_deleted_first(
     path.write_text("from an earlier run", encoding="utf-8")
     observations: list[bool] = []
 
-    def run_unready(settings: Settings, announce: object) -> None:
+    def run_unready(settings: Settings, announce: object, *, is_published: bool) -> None:
         observations.append(path.exists())
 
     monkeypatch.setattr(sys.modules["hosting_emulator.bootstrap"], "run", run_unready)

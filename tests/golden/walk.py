@@ -627,6 +627,7 @@ def documents(walk: Walk) -> None:
     for path in DOCUMENTS:
         walk.control("GET", path)
     walk.control("POST", "health")
+    walk.control("GET", "stop")
     walk.control("POST", "worlds", {"nmae": "x"})
     walk.control("POST", "worlds", {"name": "other"})
     walk.begin("library")

@@ -102,6 +102,7 @@ NAMED_IN_BODIES = {
 #: Titles of refusals that concern the meaning.
 NO_SHAPE = {
     "Assumption refused",
+    "Cannot stop",
     "Clock refused",
     "Fault refused",
     "Outcome refused",

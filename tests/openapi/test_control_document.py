@@ -24,6 +24,7 @@ from pytest_hosting_emulator import BackgroundEmulator
 #: token, time to listen.
 WITHOUT_EXAMPLE = {
     "putState",
+    "stop",
     "stepOperation",
     "listen",
     "listenToWorlds",

@@ -39,7 +39,10 @@ class FakeBootstrap:
         self.error: Exception | None = None
         self.while_running: Callable[[], object] = lambda: None
 
-    def run(self, settings: Settings, announce: Callable[[Ready], None]) -> None:
+    def run(
+        self, settings: Settings, announce: Callable[[Ready], None], *, is_published: bool
+    ) -> None:
+        assert is_published
         self.settings.append(settings)
         if self.error:
             raise self.error

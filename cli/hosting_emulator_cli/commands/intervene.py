@@ -74,7 +74,7 @@ def intervene(
     everything: bool,
     **_: Any,
 ) -> Any:
-    """Change a world: make an operation get stuck, expire a ticket, revoke a DNS authorization, set a plan.
+    """Change a world from outside: an operation gets stuck, a ticket expires, a plan changes.
 
     NAME is the intervention. `intervene kinds` lists all interventions with their fields.
     FIELD=VALUE sets a field. VALUE is parsed as JSON if possible. A refused intervention changes

@@ -1,8 +1,9 @@
-"""`start`: run the emulator in the foreground until Ctrl-C."""
+"""`start`: run the emulator until Ctrl-C, or in the background until `stop`."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from hosting_emulator_cli.settings_command import SettingsCommand, settings_of, 
 from hosting_emulator_cli.value_types import TYPES, FilePath
 
 if TYPE_CHECKING:
-    from hosting_emulator.settings import Ready
+    from hosting_emulator.settings import Ready, Settings
 
 
 @click.command(
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
         hosting-emulator start --clock scaled:60 --seed 42
         hosting-emulator start --scenario mine.yaml --watch
         hosting-emulator start --ephemeral --import kept.json
-        hosting-emulator start --quiet --ready-file ready.json &
+        hosting-emulator start --detach
         """
     ),
 )
@@ -123,6 +124,13 @@ if TYPE_CHECKING:
 )
 @opt.log_options
 @opt.flag(
+    "--detach",
+    help=(
+        "Run the emulator in the background, and return when it is ready. The log goes to emulator.log "
+        "in the data directory. `stop` ends the emulator."
+    ),
+)
+@opt.flag(
     "--json",
     "as_json",
     help="When ready, print one JSON object.",
@@ -142,6 +150,7 @@ if TYPE_CHECKING:
     type=TYPES["FILE"],
 )
 def start(
+    detach: bool,
     as_json: bool,
     quiet: bool,
     ready_path: Path | None,
@@ -152,6 +161,7 @@ def start(
     """Run the emulator until Ctrl-C.
 
     When ready, the emulator prints its addresses, a token, and lines to copy for a first request.
+    With --detach, it then continues in the background.
 
     Each option can also be set by an environment variable. The variable's name is HOSTING_EMULATOR_
     followed by the option's name in capitals, such as HOSTING_EMULATOR_DATA_DIR. Separate several
@@ -177,6 +187,9 @@ def start(
     if _is_ephemeral(ephemeral):
         stored_in = None
     settings = settings_of(data_dir=stored_in, **settings_options)
+    if detach:
+        _start_detached(settings, ready_path, as_json=as_json, quiet=quiet)
+        return
     # Import `run` lazily, because `--help` does not need the whole emulator.
     from hosting_emulator.bootstrap import run
 
@@ -186,20 +199,32 @@ def start(
             write = stack.enter_context(ready_file(ready_path))
 
         def announce(ready: Ready) -> None:
-            from dataclasses import asdict
-
-            document = to_json(asdict(ready))
-            if as_json:
-                put(document)
-            elif not quiet:
-                put(banner(ready))
+            _print_ready(ready, as_json=as_json, quiet=quiet)
             # Write the file after the lines, because a program that waits for the file may then
             # read the lines.
             if write is not None:
-                write(document + "\n")
+                write(to_json(asdict(ready)) + "\n")
 
         with start_errors_named():
-            run(settings, announce)
+            run(settings, announce, is_published=True)
+
+
+def _start_detached(
+    settings: Settings, ready_path: Path | None, *, as_json: bool, quiet: bool
+) -> None:
+    """Start the emulator in the background, and print its report when it is ready. Raises Failure."""
+    from hosting_emulator_cli.background import log_file, start_in_background
+
+    with start_errors_named():
+        ready = start_in_background(settings, ready_path)
+    _print_ready(ready, as_json=as_json, quiet=quiet, log=log_file(ready))
+
+
+def _print_ready(ready: Ready, *, as_json: bool, quiet: bool, log: Path | None = None) -> None:
+    if as_json:
+        put(to_json(asdict(ready)))
+    elif not quiet:
+        put(banner(ready, log))
 
 
 def _is_ephemeral(ephemeral: bool) -> bool:

@@ -62,6 +62,7 @@ ROUTES: Final = [
     Route("GET", "/", "dashboard.start_page:start", Media("text/html"), tag="documents"),
     Route("GET", "/health", "dashboard.process:health", Json(Health), tag="documents"),
     Route("GET", "/info", "dashboard.process:info", Json(Info), tag="documents"),
+    Route("POST", "/stop", "dashboard.process:stop", NoContent(), tag="documents"),
     Route(
         "GET", "/page-secret", "dashboard.process:page_secret", Json(PageSecret), tag="documents"
     ),

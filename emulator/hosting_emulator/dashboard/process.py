@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hosting_emulator.build_id import BUILD_ID
-from hosting_emulator.http.endpoint import Context
+from hosting_emulator.http.endpoint import Context, ControlRefusal
 from hosting_emulator.http.guard import PAGE_HEADER
 from hosting_emulator.messages import (
     Health,
@@ -39,6 +39,23 @@ def info(context: Context) -> Info:
         tls_port=context.site.tls_port,
         started_at=facts.started_at,
     )
+
+
+def stop(context: Context) -> None:
+    """Stop the emulator, as Ctrl-C does: all worlds are stored, and the process ends.
+
+    The emulator still sends this response, and then ends within moments. It refuses (409) if it was
+    not started by `hosting-emulator start`, for example in a test run or by `exec`, because it ends
+    together with that program.
+    """
+    request_stop = context.facts.request_stop
+    if request_stop is None:
+        detail = (
+            "only the program that runs this emulator can stop it, such as a test run or "
+            "`hosting-emulator exec`; end that program"
+        )
+        raise ControlRefusal(409, "Cannot stop", detail)
+    request_stop()
 
 
 def page_secret(context: Context) -> PageSecret:

@@ -113,7 +113,8 @@ class Facts:
     `instance` is the server's random id.
     `variation` is the variation of a new world whose request sets none. `storage_problem`
     returns the latest problem with deleted or replaced files in the data directory, or None if
-    there was no problem.
+    there was no problem. `request_stop` makes the emulator stop soon, or is None if only the program
+    that runs the emulator can stop it.
     """
 
     version: str
@@ -124,6 +125,7 @@ class Facts:
     seed: str
     variation: Variation | None = None
     storage_problem: Callable[[], str | None] = lambda: None
+    request_stop: Callable[[], object] | None = None
 
 
 @dataclass

@@ -95,6 +95,13 @@ class ControlClient(Transport):
         """Return a description of the running process and its addresses."""
         return self.fetch(messages.Info, "GET", "info")
 
+    def stop(self) -> None:
+        """Stop the emulator, which stores its worlds and ends soon after this call.
+
+        Raises ControlRefused (409) if the emulator was not started by `hosting-emulator start`.
+        """
+        self.post("stop")
+
     def contract(self, name: str) -> Any:
         """Return a table or document from the contract as JSON.
 

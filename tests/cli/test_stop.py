@@ -1,0 +1,107 @@
+"""`stop` waits until the emulator has ended, and says what was stopped or why nothing was."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.support.control_samples import HEALTH, INFO
+from tests.support.data_directories import registered_emulator, write_address
+from tests.support.fake_control import FakeControl, FakeResponse, refusal
+
+NO_CONTENT = FakeResponse(status=204)
+
+
+@pytest.fixture(autouse=True)
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty registry."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+
+
+def test_an_emulator_elsewhere_has_ended_when_it_responds_no_more(ask: Run, control: FakeControl):
+    control.on("GET /info", INFO)
+    control.on("POST /stop", NO_CONTENT)
+    control.on("GET /health", HEALTH, FakeResponse(close_before=True))
+
+    result = ask("stop")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == (
+        f"Stopped the emulator at {control.url}; its state is kept in /data.\n"
+    )
+    assert [request.path for request in control.requests[:3]] == ["/info", "/stop", "/health"]
+
+
+def test_an_emulator_that_does_not_end_is_an_error(ask: Run, control: FakeControl):
+    control.on("GET /info", INFO)
+    control.on("POST /stop", NO_CONTENT)
+    control.on("GET /health", HEALTH)
+
+    result = ask("stop", "--timeout", "60ms")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "(process 4242) has not ended within 0.06 s" in result.stderr
+
+
+def test_an_emulator_of_a_test_run_is_not_stopped(ask: Run, control: FakeControl):
+    control.on("GET /info", INFO)
+    control.on("POST /stop", refusal(409, "Cannot stop"))
+
+    result = ask("stop")
+
+    assert (result.exit_code, result.stderr) == (2, "Error: Cannot stop\n")
+
+
+def test_json_describes_each_stopped_emulator(ask: Run, control: FakeControl):
+    control.on("GET /info", {**INFO, "data_dir": None})
+    control.on("POST /stop", NO_CONTENT)
+    control.on("GET /health", FakeResponse(close_before=True))
+
+    result = ask("stop", "--json")
+
+    assert json.loads(result.stdout) == [{"url": control.url, "pid": 4242, "data_dir": None}]
+
+
+def test_stop_without_any_emulator_is_an_error(run: Run):
+    result = run("stop")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(
+        "Error: there is nothing to stop: no emulator responds at http://"
+    )
+    assert result.stderr.endswith("; no emulator of this user is running\n")
+
+
+def test_stop_in_a_folder_whose_emulator_does_not_run_is_an_error(run: Run):
+    write_address(Path(".hosting-emulator"), "http://127.0.0.1:1")
+
+    result = run("stop")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"Error: there is nothing to stop: the emulator of {Path.cwd()}/.hosting-emulator is not "
+        "running; no emulator of this user is running\n"
+    )
+
+
+def test_stop_all_without_an_emulator_is_no_error(run: Run):
+    result = run("stop", "--all")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "No emulator of this user is running.\n"
+
+
+def test_stop_all_reports_each_emulator_that_it_could_not_stop(
+    run: Run, control: FakeControl, tmp_path: Path
+):
+    control.on("GET /info", {**INFO, "instance": "another"})
+
+    with registered_emulator(tmp_path / "a", control.url):
+        result = run("stop", "--all")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: stopped 0, but not all emulators: process 4242: another emulator is running at "
+        f"{control.url}\n"
+    )
