@@ -37,6 +37,15 @@ def test_a_replay_shows_that_the_value_of_a_key_is_lost():
     assert count_keys(exchanges) == KeyCounts(requested=1, values=0, lost=1)
 
 
+def test_a_value_that_only_one_of_two_requests_received_counts_as_lost():
+    exchanges = [
+        exchange(CREATE_KEY, 201, idempotency_key="a"),
+        exchange(CREATE_KEY, 201, idempotency_key="a", replayed=True),
+    ]
+
+    assert count_keys(exchanges) == KeyCounts(requested=1, values=0, lost=1)
+
+
 def test_the_client_does_not_know_of_a_loss_if_the_replay_is_lost_too():
     exchanges = [
         exchange(CREATE_KEY, 201, idempotency_key="a", lost="connection_reset"),
@@ -64,8 +73,9 @@ def test_refusals_are_counted_since_the_latest_success():
     assert count_refusals(exchanges, READING) == (2, False)
 
 
-def test_a_lost_response_counts_as_a_refusal():
-    assert count_refusals([exchange(READING, 200, lost="timeout")], READING) == (1, True)
+@pytest.mark.parametrize(("status", "lost"), [(200, "timeout"), (0, None), (400, None)])
+def test_a_request_without_a_successful_response_counts_as_refused(status: int, lost: str | None):
+    assert count_refusals([exchange(READING, status, lost=lost)], READING) == (1, True)
 
 
 def test_a_request_that_was_granted_before_is_not_in_vain():

@@ -11,6 +11,7 @@ from hosting_emulator.sdk import JsonObject
 from hosting_emulator_lab.judge.client_requests import ObservedExchange, number_requests
 from hosting_emulator_lab.judge.lasting_effects import LASTING_EFFECTS, lasting_effect
 from tests.lab.judge.samples import exchange, requests
+from tests.support.in_process import InProcess
 
 CHANGE_CALL = "create_user_api_key"
 READ_CALL = "list_deployments"
@@ -84,6 +85,26 @@ def test_an_intervention_acts_on_the_project_of_the_request():
     assert effect_document("another_page", log) == {
         "intervention": {"add_deployments": {"project": PROJECT, "count": 101}}
     }
+
+
+@pytest.mark.parametrize("word", LASTING_EFFECTS)
+def test_every_lasting_effect_can_be_armed(word: str):
+    api = InProcess()
+    effect = LASTING_EFFECTS[word]
+    call = effect.call or "apply_project_domains"
+    request = number_requests([exchange(call, project=api.project_id())])[0]
+    response = {"items": [1], "database": {}, "status": "authorized"}
+
+    document = effect.document(replace(request, response=response), "TOKEN")
+
+    for name, fields in document.items():
+        if name == "fault":
+            assert api.add_fault(**fields)
+        elif name == "outcome":
+            assert api.add_outcome(**fields)
+        else:
+            for intervention, options in fields.items():
+                assert api.intervene(intervention, **options)
 
 
 @pytest.mark.parametrize("response", [None, {"items": []}, {"items": [1], "next_cursor": "c"}, [1]])

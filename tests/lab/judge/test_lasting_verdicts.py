@@ -10,10 +10,11 @@ import pytest
 
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.point_verdicts import judge_point
-from hosting_emulator_lab.judge.run_results import RunEnd
+from hosting_emulator_lab.judge.run_results import PointResult, RunEnd
 from tests.lab.judge.samples import (
     key_row,
     operation_row,
+    requests,
     sample_clean_run,
     sample_observation,
     state,
@@ -33,7 +34,14 @@ HANG = RunEnd(143, hung=True, duration_s=10)
 
 
 def verdict(point: str, end: RunEnd | None = None, /, limit_s: float = 10, **overrides: Any) -> str:
-    """Return the verdict on a run with a lasting fault.
+    """Return the verdict on a run with a lasting fault, as `judge` reaches it."""
+    return judge(point, end, limit_s=limit_s, **overrides).verdict
+
+
+def judge(
+    point: str, end: RunEnd | None = None, /, limit_s: float = 10, **overrides: Any
+) -> PointResult:
+    """Judge a run with a lasting fault.
 
     By default the run succeeds, and its observation differs from the clean run's in `overrides`.
     """
@@ -49,7 +57,7 @@ def verdict(point: str, end: RunEnd | None = None, /, limit_s: float = 10, **ove
     observation = replace(usual_observation, hit=True, **overrides)
     if end is None:
         end = RunEnd(0, duration_s=1, printed_lines=("done 2",))
-    return judge_point(FaultPoint.read(point), end, observation, clean_run, limit_s=limit_s).verdict
+    return judge_point(FaultPoint.read(point), end, observation, clean_run, limit_s=limit_s)
 
 
 # --- Reported failures and blind success ---------------------------------------------------------
@@ -126,6 +134,36 @@ def test_many_retries_without_pauses_are_repeated():
     assert verdict_on(300, world_time_s=9000) == "gave up"
 
 
+def test_the_reasons_name_the_request_the_effect_and_the_attempts():
+    result = judge(FORBIDDEN_CHANGE, FAILURE, refusals_in_a_row=3)
+
+    effect = "create_user_api_key#1 gets forbidden every time it is sent"
+    assert result.reasons == (effect, "3 attempts")
+
+
+def test_a_verdict_without_reasons_does_not_name_the_effect():
+    assert judge(FORBIDDEN_CHANGE, FAILURE).reasons == ()
+
+
+@pytest.mark.parametrize(("refusals", "expected_verdict"), [(5, "gave up"), (6, "repeated")])
+def test_two_usual_requests_may_be_refused_twice_as_often(refusals: int, expected_verdict: str):
+    clean_run = sample_clean_run(
+        sample_observation(requests=requests("create_user_api_key", "create_user_api_key"))
+    )
+    observation = sample_observation(hit=True, refusals_in_a_row=refusals)
+    point = FaultPoint.read(FORBIDDEN_CHANGE)
+
+    result = judge_point(point, FAILURE, observation, clean_run, limit_s=10)
+
+    assert result.verdict == expected_verdict
+
+
+def test_a_test_that_fails_gave_up_whatever_it_prints():
+    end = RunEnd(1, output=("KeyError: 'id'",), failure_text="the test fails")
+
+    assert verdict(FORBIDDEN_CHANGE, end) == "gave up"
+
+
 def test_three_attempts_after_a_final_refusal_are_repeated_and_two_are_not():
     assert verdict(FORBIDDEN_CHANGE, FAILURE, refusals_in_a_row=2) == "gave up"
     assert verdict(FORBIDDEN_CHANGE, FAILURE, refusals_in_a_row=3) == "repeated"
@@ -197,7 +235,15 @@ def test_output_that_looks_like_a_crash_is_unclear(line: str, expected_verdict: 
 
 
 @pytest.mark.parametrize(
-    ("exit_code", "expected_verdict"), [(1, "gave up"), (139, "crashed"), (255, "gave up")]
+    ("exit_code", "expected_verdict"),
+    [
+        (1, "gave up"),
+        (128, "gave up"),
+        (129, "crashed"),
+        (139, "crashed"),
+        (192, "crashed"),
+        (193, "gave up"),
+    ],
 )
 def test_a_program_that_is_killed_by_a_signal_crashed(exit_code: int, expected_verdict: str):
     assert verdict(FORBIDDEN_CHANGE, RunEnd(exit_code, output=("bye",))) == expected_verdict

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from hosting_emulator_lab.judge.point_plan import (
     READ,
     REPEATED,
     SAME_LIMIT,
+    SLOW,
     plan_points,
 )
 from hosting_emulator_lab.judge.wire_faults import fault_at
@@ -149,6 +151,13 @@ def test_a_refused_request_is_planned_only_before_its_commit():
     assert run_plan.merged == ()
 
 
+def test_a_slow_response_to_a_change_is_planned_once():
+    run_plan = plan_points(requests(CHANGE_CALL), faults=["slow_response"])
+
+    assert [point.phase for point in run_plan.points] == ["before_commit"]
+    assert [merged.reason for merged in run_plan.merged] == [SLOW]
+
+
 def test_the_rate_limit_refusal_is_planned_once_however_it_is_armed():
     run_plan = plan_points(requests(CHANGE_CALL), faults=["abort", "rate_limit"])
 
@@ -214,6 +223,26 @@ def test_a_refused_request_counts_in_both_phases():
         return int(fault_at(point, third_request)["skip_first"])
 
     assert (skipped_count("before_commit"), skipped_count("after_commit")) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("fault", "options"),
+    [
+        ("timeout", {}),
+        ("abort", {"code": "service_unavailable"}),
+        ("abort:forbidden", {"code": "forbidden"}),
+        ("gateway_error", {"status": 502}),
+        ("gateway_error:504", {"status": 504}),
+        ("rate_limit", {"limit": 0, "window": "1s"}),
+        ("latency", {"delay_ms": 700}),
+    ],
+)
+def test_the_word_of_a_fault_determines_its_options(fault: str, options: dict[str, Any]):
+    point = FaultPoint(READ_CALL, 1, fault, "before_commit")
+
+    armed_fault = fault_at(point, requests(READ_CALL)[0], late_ms=700)
+
+    assert armed_fault[point.fault.partition(":")[0]] == options
 
 
 @pytest.mark.parametrize(
