@@ -10,7 +10,7 @@ from hosting_emulator.sdk.text import count_text
 from hosting_emulator_cli.printable import printable
 
 if TYPE_CHECKING:
-    from hosting_emulator_lab.replay import Recording, Replayed, ReplayReport
+    from hosting_emulator_lab.replay import Recording, ReplayedExchange, ReplayReport
 
 #: The maximum length of a value, in characters. Longer values are truncated.
 _SHOWN_CHARACTERS = 100
@@ -35,11 +35,11 @@ def replay_text(report: ReplayReport, record: Recording) -> str:
     return "\n".join(map(printable, lines))
 
 
-def _number(request: Replayed) -> str:
+def _number(request: ReplayedExchange) -> str:
     return f"#{request.recorded.n}"
 
 
-def _request_lines(request: Replayed, width: int) -> Iterator[str]:
+def _request_lines(request: ReplayedExchange, width: int) -> Iterator[str]:
     target = f"{request.recorded.method} {request.recorded.target}"
     number = _number(request).ljust(width)
     if request.skipped is not None:
@@ -49,8 +49,8 @@ def _request_lines(request: Replayed, width: int) -> Iterator[str]:
     if request.differences:
         verdict = "differs"
     status = "---"
-    if request.answer is not None:
-        status = str(request.answer.status)
+    if request.response is not None:
+        status = str(request.response.status)
     yield f"{number}  {verdict:<7}  {status}  {target}"
     for path, recorded, new in request.differences:
         yield f"{'':{width}}    {path}: was {_value_text(recorded)}, now {_value_text(new)}"

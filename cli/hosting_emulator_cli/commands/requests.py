@@ -317,8 +317,9 @@ def replay(
         target_world = world
         if not is_world_chosen:
             beginning = replaying.Beginning(scenario=scenario, seed=seed, assumptions=dict(assume))
-            temporary_world = replaying.like_recorded(world.control, record, beginning)
-            target_world = stack.enter_context(temporary_world)
+            target_world = stack.enter_context(
+                replaying.temporary_world(world.control, record, beginning)
+            )
         report = replaying.replay(
             world.control, record, target_world, user=user, move_time=not no_time
         )

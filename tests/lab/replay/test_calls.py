@@ -7,7 +7,7 @@ import pytest
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.call_table import CallTable
 from hosting_emulator.contract.calls import ALL_CALLS
-from hosting_emulator_lab.replay.recording import call_of
+from hosting_emulator_lab.replay.har_archive import call_of
 
 ULID = "01JGFJJZ00TGEYDG0VT5J9EZXF"
 

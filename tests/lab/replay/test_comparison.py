@@ -7,27 +7,33 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator_lab.replay.recording import Names, RecordedAnswer
-from hosting_emulator_lab.replay.run import Comparison
+from hosting_emulator_lab.replay.comparison import Comparison, ReplayTimes
+from hosting_emulator_lab.replay.generated_values import GeneratedValues
+from hosting_emulator_lab.replay.recording import RecordedResponse
 
 A, B, C = ("01" + letter * 24 for letter in "ABC")
 #: The recorded response came an hour after the start of the recording; the replay is a day later.
 HOUR = 3_600_000
 DAY = 24 * HOUR
 START = 1_767_225_600_000
+AT_ONCE = ReplayTimes(0, 0)
 
 
-def compared(recorded: Any, new: Any, names: Names | None = None, tolerance_ms: int = 0) -> Any:
+def compared(
+    recorded: Any, new: Any, values: GeneratedValues | None = None, tolerance_ms: int = 0
+) -> Any:
     worlds = ("", "world-9")
-    starts_ms = (START, START + DAY)
-    comparison = Comparison(Names() if names is None else names, worlds, starts_ms, tolerance_ms)
-    at_ms = (START + HOUR, START + DAY + HOUR)
+    start = ReplayTimes(START, START + DAY)
+    comparison = Comparison(
+        GeneratedValues() if values is None else values, worlds, start, tolerance_ms
+    )
+    now = ReplayTimes(START + HOUR, START + DAY + HOUR)
     recorded_response, new_response = (
-        RecordedAnswer(200, (), json.dumps(body)) for body in (recorded, new)
+        RecordedResponse(200, (), json.dumps(body)) for body in (recorded, new)
     )
     return [
         tuple(difference)
-        for difference in comparison.differences(recorded_response, new_response, at_ms)
+        for difference in comparison.differences(recorded_response, new_response, now)
     ]
 
 
@@ -91,12 +97,12 @@ def test_every_other_change_of_a_replay_is_a_difference(recorded: Any, new: Any,
 
 
 def test_a_replay_maps_each_recorded_id_to_one_id():
-    names = Names()
-    compared({"id": A}, {"id": B}, names)
+    values = GeneratedValues()
+    compared({"id": A}, {"id": B}, values)
 
-    assert compared({"id": A}, {"id": C}, names) == [("body.id", f"{A}, which is {B} here", C)]
+    assert compared({"id": A}, {"id": C}, values) == [("body.id", f"{A}, which is {B} here", C)]
     assert (
-        names.in_target(f"/v1/operations/{A}?after={A}&x=%41")
+        values.replace_in_target(f"/v1/operations/{A}?after={A}&x=%41")
         == f"/v1/operations/{B}?after={B}&x=%41"
     )
 
@@ -125,21 +131,21 @@ def test_a_difference_redacts_secrets():
 )
 def test_a_replay_compares_meaningful_headers(recorded: Any, new: Any, expected: Any):
     recorded_response, new_response = (
-        RecordedAnswer(200, headers, "") for headers in (recorded, new)
+        RecordedResponse(200, headers, "") for headers in (recorded, new)
     )
 
-    differences = Comparison(Names(), ("", ""), (0, 0), 0).differences(
-        recorded_response, new_response, (0, 0)
+    differences = Comparison(GeneratedValues(), ("", ""), AT_ONCE, 0).differences(
+        recorded_response, new_response, AT_ONCE
     )
 
     assert differences == ([] if expected is None else [expected])
 
 
 def test_a_replay_compares_bodies_that_are_not_json_as_text():
-    comparison = Comparison(Names(), ("", ""), (0, 0), 0)
+    comparison = Comparison(GeneratedValues(), ("", ""), AT_ONCE, 0)
     page = "<h1>502</h1> {}"
     texts = (page.format(A), page.format(B), page, "{}")
-    first, renamed, plain, document = (RecordedAnswer(502, (), text) for text in texts)
+    first, renamed, plain, document = (RecordedResponse(502, (), text) for text in texts)
 
-    assert not comparison.differences(first, renamed, (0, 0))
-    assert comparison.differences(plain, document, (0, 0))
+    assert not comparison.differences(first, renamed, AT_ONCE)
+    assert comparison.differences(plain, document, AT_ONCE)

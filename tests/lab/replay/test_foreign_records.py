@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator_lab.replay import Beginning, like_recorded, read_record, replay
+from hosting_emulator_lab.replay import Beginning, read_record, replay, temporary_world
 from tests.support.http_world import HttpWorld
 
 ELSEWHERE = "https://api.hosting.example/control"
@@ -117,7 +117,7 @@ def test_a_browser_recording_is_replayed_as_the_owner(api: HttpWorld, saved: Any
     control = api.emulator.control
     record = read_record(saved)
 
-    with like_recorded(control, record, Beginning(seed="another")) as fresh:
+    with temporary_world(control, record, Beginning(seed="another")) as fresh:
         report = replay(control, record, control.world(fresh.name))
         users = {request.user for request in fresh.requests}
 
@@ -128,7 +128,7 @@ def test_a_browser_recording_is_replayed_as_the_owner(api: HttpWorld, saved: Any
         "#1 GET https://cdn.example/app.js",
         f"#2 OPTIONS {ELSEWHERE}{record.requests[0].target}",
     )
-    assert "the recording does not say who sent it" in report.notes[-1]
+    assert "the recording does not name the user of each request" in report.notes[-1]
     assert "is mapped to shop of world-" in report.notes[0]
 
 
@@ -160,7 +160,7 @@ def test_a_proxy_recording_with_secrets_is_replayed_with_the_key_it_created(api:
     control = api.emulator.control
     record = read_record(saved)
 
-    with like_recorded(control, record, Beginning()) as fresh:
+    with temporary_world(control, record, Beginning()) as fresh:
         replay(control, record, control.world(fresh.name))
         trails = [
             step.text
@@ -178,9 +178,9 @@ def test_project_ids_of_a_foreign_recording_that_exist_here_are_kept(api: HttpWo
     control = api.emulator.control
     record = read_record(har)
 
-    with like_recorded(control, record, Beginning()) as fresh:
+    with temporary_world(control, record, Beginning()) as fresh:
         report = replay(control, record, control.world(fresh.name))
 
-    assert [request.answer.status for request in report.requests if request.answer] == [
-        request.answer.status for request in record.requests if request.answer
+    assert [request.response.status for request in report.requests if request.response] == [
+        request.response.status for request in record.requests if request.response
     ]

@@ -28,7 +28,7 @@ def har(*entries: Any, **log: Any) -> Any:
         ({"a": 1}, "this is not a recording of requests"),
         ({"log": {}}, "log.entries is missing"),
         ({"log": []}, "log.entries is missing"),
-        (har(), "there is no request to /v1 in it"),
+        (har(), "it contains no request to /v1"),
         (har({**FINE, "request": {**FINE["request"], "url": "http://h/x"}}), "#1 GET http://h/x"),
         (har({**FINE, "request": {"method": "GET"}}), "log.entries[0]: url is missing"),
         (har(FINE, {**FINE, "response": None}), "log.entries[1] cannot be read"),
@@ -36,10 +36,10 @@ def har(*entries: Any, **log: Any) -> Any:
         (har({**FINE, "startedDateTime": "noon"}), "'noon'"),
         (
             har({**FINE, "response": {**FINE["response"], "status": "two"}}),
-            "log.entries[0] cannot be read: it, or a part of it, is of another kind",
+            "log.entries[0] cannot be read: it, or a part of it, has the wrong type",
         ),
-        ([], "there is no request in it"),
-        ([{"n": 1, "path": "/v1"}], "request 1 is there without headers and bodies"),
+        ([], "it contains no request"),
+        ([{"n": 1, "path": "/v1"}], "request 1 has no headers and bodies"),
         ([{"n": 1, "request": {}, "response": {}}], "[0]: path is missing"),
         ([7], "[0] cannot be read"),
     ],
@@ -75,7 +75,7 @@ def test_a_recording_needs_only_its_required_fields():
 
     (request,) = record.requests
     assert (request.target, request.at_ms) == ("/v1/projects/p/edge-dns", 1_767_225_600_000)
-    assert (record.own, request.authorization) == (False, None)
+    assert (record.from_emulator, request.authorization) == (False, None)
 
 
 def test_requests_of_a_recording_are_sorted_by_time():
@@ -105,15 +105,15 @@ def test_a_partly_recorded_response_has_no_text(content: Any, text: str | None):
     response = {"status": 200, "headers": [], "content": content}
     (request,) = read_record(har({**FINE, "response": response})).requests
 
-    assert request.answer is not None
-    assert request.answer.text == text
+    assert request.response is not None
+    assert request.response.text == text
 
 
 def test_an_aborted_request_has_no_response():
     aborted = {"status": 0, "headers": [], "content": {"size": 0}}
     (request,) = read_record(har({**FINE, "response": aborted})).requests
 
-    assert request.answer is None
+    assert request.response is None
 
 
 @pytest.mark.parametrize(
@@ -121,18 +121,18 @@ def test_an_aborted_request_has_no_response():
     [
         (
             {"url": "http://h/v1/projects/p/edge-dns?q=<redacted>"},
-            "a secret was cut out of its add",
+            "a secret was redacted in its add",
         ),
         ({"url": "http://h/v1/projects/p/edge dns"}, "its address cannot be sent"),
         ({"method": "GET\n"}, "its method cannot be sent"),
         ({"headers": [{"name": "a b", "value": "c"}]}, "one of its headers cannot be sent"),
         ({"headers": [{"name": "a", "value": "b\r\nc: d"}]}, "one of its headers cannot be sent"),
         ({"headers": [{"name": "Idempotency-Key", "value": "<redacted>"}]}, "its header Idempot"),
-        ({"postData": {"text": '{"name":"<redacted>"}'}}, "a secret was cut out of its body"),
+        ({"postData": {"text": '{"name":"<redacted>"}'}}, "a secret was redacted in its body"),
         ({"postData": {"text": ""}, "bodySize": 9}, "its body is not text"),
         (
             {"postData": {"text": "{", "comment": "Only the beginning of the body is included."}},
-            "only a part of its body was kept",
+            "only a part of its body was recorded",
         ),
         ({"postData": {"text": "{}"}, "bodySize": 2}, None),
     ],

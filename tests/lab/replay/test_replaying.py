@@ -14,9 +14,9 @@ from hosting_emulator_lab.replay import (
     Beginning,
     Recording,
     ReplayReport,
-    like_recorded,
     read_record,
     replay,
+    temporary_world,
 )
 from tests.support.http_world import HttpWorld
 from tests.support.wire import wire
@@ -68,7 +68,7 @@ def record_of(api: HttpWorld, *, state: bool = True) -> Recording:
 def replay_in_fresh_world(
     control: ControlClient, record: Recording, beginning: Beginning | None = None
 ) -> ReplayReport:
-    with like_recorded(control, record, beginning or Beginning()) as fresh:
+    with temporary_world(control, record, beginning or Beginning()) as fresh:
         return replay(control, record, control.world(fresh.name))
 
 
@@ -106,7 +106,7 @@ def test_a_replay_in_a_world_of_another_seed_differs_only_in_ids(api: HttpWorld)
 
 
 def operation_of(request: Any) -> str:
-    return str(json.loads(request.answer.text)["id"])
+    return str(json.loads(request.response.text)["id"])
 
 
 def test_a_replay_in_a_varying_world_has_no_differences(hosting_emulator: HostingEmulator):
@@ -137,7 +137,9 @@ def test_a_replay_names_the_assumption_behind_a_difference(api: HttpWorld):
     )
 
     numbers = [
-        request.n for request in record.requests if request.answer and request.answer.status == 202
+        request.n
+        for request in record.requests
+        if request.response and request.response.status == 202
     ]
     assert differences(status) == [(n, "status", 202, 200) for n in numbers]
     assert {difference[1:] for difference in differences(null_cursor)} == {
@@ -152,8 +154,8 @@ def test_a_replay_follows_the_cursor_of_a_partly_recorded_page(api: HttpWorld):
 
     report = replay_in_fresh_world(api.emulator.control, record, Beginning(seed="another"))
 
-    assert record.requests[0].answer is not None
-    assert record.requests[0].answer.text is None
+    assert record.requests[0].response is not None
+    assert record.requests[0].response.text is None
     assert differences(report) == []
 
 
@@ -201,7 +203,7 @@ def test_a_replay_loses_a_lost_response_only_with_the_same_fault(api: HttpWorld)
 
     assert differences(replay_in_fresh_world(control, record)) == []
     assert differences(replay_in_fresh_world(control, record, Beginning(seed="seed"))) == [
-        (1, "answer", "(no response)", "status 200")
+        (1, "response", "(no response)", "status 200")
     ]
 
 
@@ -213,7 +215,10 @@ def test_a_replay_recreates_an_api_key_older_than_the_recording(api: HttpWorld):
 
     report = replay_in_fresh_world(api.emulator.control, record)
 
-    assert [request.answer.status for request in report.requests if request.answer] == [200, 403]
+    assert [request.response.status for request in report.requests if request.response] == [
+        200,
+        403,
+    ]
     assert differences(report) == []
     assert "is older than the recording" in report.notes[0]
 
@@ -225,7 +230,7 @@ def test_a_replay_is_refused_for_an_expired_token_again(api: HttpWorld):
 
     report = replay_in_fresh_world(api.emulator.control, record_of(api))
 
-    assert [request.answer.status for request in report.requests if request.answer] == [401]
+    assert [request.response.status for request in report.requests if request.response] == [401]
     assert differences(report) == []
 
 
@@ -235,7 +240,7 @@ def test_a_replay_can_send_every_request_as_one_user(api: HttpWorld):
     record = record_of(api)
     control = api.emulator.control
 
-    with like_recorded(control, record, Beginning()) as fresh:
+    with temporary_world(control, record, Beginning()) as fresh:
         report = replay(control, record, control.world(fresh.name), user="reader")
         users = [request.user for request in fresh.requests]
 
@@ -250,7 +255,7 @@ def test_a_replay_leaves_the_clock_alone_when_time_must_not_move(api: HttpWorld)
     record = record_of(api)
     control = api.emulator.control
 
-    with like_recorded(control, record, Beginning()) as fresh:
+    with temporary_world(control, record, Beginning()) as fresh:
         report = replay(control, record, control.world(fresh.name), move_time=False)
 
     assert differences(report)[0] == (2, "body.state", "succeeded", "queued")
@@ -306,10 +311,10 @@ def test_a_replay_skips_and_reports_requests_that_cannot_be_sent(api: HttpWorld)
     report = replay_in_fresh_world(api.emulator.control, record_of(api))
 
     assert [request.skipped for request in report.requests] == [
-        "only a part of its body was kept",
-        "a secret was cut out of its address",
-        "what looks like a secret was cut out of its header X-Request-Id",
-        "a secret was cut out of its body",
+        "only a part of its body was recorded",
+        "a secret was redacted in its address",
+        "what looks like a secret was redacted in its header X-Request-Id",
+        "a secret was redacted in its body",
         None,
     ]
 
@@ -349,12 +354,15 @@ def test_an_odd_request_is_sent_exactly_as_recorded(
 
     first = before.requests[0]
     second = after.requests[0]
-    assert first.answer is not None
-    assert second.answer is not None
-    assert first.answer.status == status
+    assert first.response is not None
+    assert second.response is not None
+    assert first.response.status == status
     for name in ("method", "target", "body", "sender"):
         assert getattr(first, name) == getattr(second, name)
-    assert (first.answer.status, first.answer.code) == (second.answer.status, second.answer.code)
+    assert (first.response.status, first.response.code) == (
+        second.response.status,
+        second.response.code,
+    )
 
 
 def test_each_request_is_sent_by_its_sender_for_the_same_organization(api: HttpWorld):
