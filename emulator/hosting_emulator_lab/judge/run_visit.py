@@ -9,10 +9,10 @@ from typing import Any
 from msgspec.structs import asdict
 
 from hosting_emulator.messages import ChapterReport, ConductFinding, ConductReport
-from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
+from hosting_emulator.sdk import HostingEmulator, WorldsObservation
 from hosting_emulator.sdk.conduct_text import of_severity
+from hosting_emulator_lab.judge.armed_points import protected_fault
 from hosting_emulator_lab.judge.client_requests import (
-    NumberedRequest,
     ObservedExchange,
     Place,
     number_requests,
@@ -32,7 +32,6 @@ from hosting_emulator_lab.judge.run_observation import (
     TooManyRequests,
 )
 from hosting_emulator_lab.judge.run_results import CleanRun
-from hosting_emulator_lab.judge.wire_faults import fault_at
 from hosting_emulator_lab.judge.world_changes import WorldChanges
 from hosting_emulator_lab.judge.world_summary import StateRows, failed_operations
 
@@ -86,9 +85,9 @@ class RunVisit:
             self.start = self._changes.start_state()
         else:
             self.start = self._clean.start
-            request = _request_at(self.point, self._clean)
+            fault = protected_fault(self.point, self._clean, world, token, self.late_ms)
             worlds = None if self.scope is None else list(self.scope)
-            body = {**self._protected_fault(self.point, request, world, token), "worlds": worlds}
+            body = {**fault, "worlds": worlds}
             self._fault_id = world.control.post("protected-faults", body)["id"]
         self._watch = world.control.observe(self.scope, skip_rules=self._skip_rules)
 
@@ -108,20 +107,6 @@ class RunVisit:
             if self._fault_id:
                 world.control.delete(f"protected-faults/{self._fault_id}")
 
-    def _protected_fault(
-        self, point: FaultPoint, request: NumberedRequest, world: HostingEmulator, token: str | None
-    ) -> JsonObject:
-        """Return the fault of a point at a request of the clean run."""
-        if point.lasting is None:
-            return {"fault": fault_at(point, request, self.late_ms)}
-        if point.fault != "token_expired":
-            return point.lasting.document(request)
-        user = request.exchange.user
-        if token is None and user is not None:
-            # A test then gets the same token, because it uses the same handle of the world.
-            token = world.token(user)
-        return point.lasting.document(request, token)
-
     def _observe(self, world: HostingEmulator) -> Observation:
         point = self.point
         report = self._watch.report(final=True, wait_s=_RESPONSE_WAIT_S)
@@ -131,7 +116,7 @@ class RunVisit:
         exchanges = self._exchanges(chapters)
         if report.requests > len(exchanges) and point is None:
             raise TooManyRequests(
-                f"it sends {report.requests} requests, and a world keeps {_MOST_REQUESTS}: "
+                f"it sends {report.requests} requests, but a world stores only {_MOST_REQUESTS}: "
                 "explore a smaller part of it"
             )
         responses: dict[Place, tuple[int, Any]] = {}
@@ -210,29 +195,6 @@ class RunVisit:
             response = self._watch.whole_request(*place).response
             responses[place] = (response.body_bytes, response.content)
         return responses
-
-
-def _request_at(point: FaultPoint, clean: CleanRun) -> NumberedRequest:
-    """Return the request of the clean run that meets a point. Raises ValueError if there is none."""
-    requests = {
-        request.name: request
-        for request in clean.observation.requests
-        if request.call == point.call
-    }
-    request = requests.get(point.request)
-    if request is None:
-        raise ValueError(
-            f"the clean run has no request {point.request}: it sends {len(requests)} of {point.call}"
-        )
-    if point.lasting is not None:
-        if not point.lasting.suits(request):
-            raise ValueError(f"{point.fault} does not apply to {point.request} of the clean run")
-    elif point.phase == "after_commit" and not request.succeeded:
-        raise ValueError(
-            f"{point.request} gets {request.exchange.status} in the clean run, "
-            "so there is no commit for a fault to follow; write before_commit"
-        )
-    return request
 
 
 def _follows_operations(point: FaultPoint | None, exchanges: Iterable[ObservedExchange]) -> bool:
