@@ -32,6 +32,7 @@ PACKAGES = (hosting_emulator, hosting_emulator_cli, pytest_hosting_emulator)
 OF_ANY_EMULATOR = {
     "requests har",
     "clock advance",
+    "stop",
     "token",
     "token --user",
     "scenario record world",  # run with the build that reads a folder of another format

@@ -1,9 +1,11 @@
 """The data directory: which process may use it, what it loads, and its errors."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,60 @@ def test_a_second_process_is_refused_in_one_line(directory):
     assert result.stdout.count("\n") == 1
     assert "is in use by another hosting-emulator" in result.stdout
     assert "--data-dir" in result.stdout
+
+
+# --- The address of the emulator -----------------------------------------------------------------
+
+
+def test_the_address_is_private_and_is_removed_at_the_end(directory):
+    directory.publish_address(b"address")
+
+    path = directory.path / "address.json"
+    assert path.read_bytes() == b"address"
+    assert path.stat().st_mode & 0o777 == 0o600
+    directory.close()
+    assert not path.exists()
+
+
+def test_an_address_that_a_killed_emulator_left_is_removed_at_the_start(tmp_path):
+    open_directory(tmp_path / "data").close()
+    (tmp_path / "data" / "address.json").write_text("stale")
+
+    directory = open_directory(tmp_path / "data")
+
+    assert not (tmp_path / "data" / "address.json").exists()
+    directory.close()
+
+
+def test_an_address_that_another_program_replaced_is_not_removed(directory):
+    directory.publish_address(b"address")
+    (directory.path / "address.json").write_bytes(b"another")
+
+    directory.close()
+
+    assert (directory.path / "address.json").read_bytes() == b"another"
+
+
+def test_an_address_that_cannot_be_written_is_only_reported(directory, messages):
+    (directory.path / "address.json").mkdir()
+
+    directory.publish_address(b"address")
+
+    assert messages == [f"{directory.path}/address.json cannot be written: Is a directory"]
+
+
+def test_a_command_that_looks_at_the_lock_does_not_make_a_start_fail(tmp_path, monkeypatch):
+    # On a busy machine, the timer may be late.
+    monkeypatch.setattr(directories, "_LOCK_PATIENCE_S", 30)
+    open_directory(tmp_path / "data").close()
+    lock = os.open(tmp_path / "data" / "lock", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    release = threading.Timer(0.02, os.close, (lock,))
+    release.start()
+
+    open_directory(tmp_path / "data").close()
+
+    release.join()
 
 
 def test_a_closed_data_directory_can_be_opened_again(directory, tmp_path):

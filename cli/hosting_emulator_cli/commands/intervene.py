@@ -74,7 +74,7 @@ def intervene(
     everything: bool,
     **_: Any,
 ) -> Any:
-    """Change a world from outside: an operation gets stuck, a ticket expires, a plan changes.
+    """Change a world from outside: stick an operation, expire a ticket, set a plan.
 
     NAME is the intervention. `intervene kinds` lists all interventions with their fields.
     FIELD=VALUE sets a field. VALUE is parsed as JSON if possible. A refused intervention changes

@@ -32,7 +32,12 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from hosting_emulator.engine.keeper import Keeper
-from hosting_emulator.running_emulators import ADDRESS_FILE, LOCK_FILE
+from hosting_emulator.running_emulators import (
+    ADDRESS_FILE,
+    LOCK_FILE,
+    AddressRefused,
+    read_record,
+)
 from hosting_emulator.storage import files
 from hosting_emulator.storage.format import (
     INDEX,
@@ -95,7 +100,7 @@ class DataDirectory:
             if not self.path.exists():  # keep the mode that the user chose for an existing folder
                 files.make_private_folder(self.path)
             files.make_private_folder(self.path / "worlds")
-            for name in (LOCK_FILE, ".gitignore", INDEX):
+            for name in (LOCK_FILE, ".gitignore", INDEX, ADDRESS_FILE):
                 files.make_private(self.path / name)
             ignore = self.path / ".gitignore"
             if not ignore.exists():
@@ -109,14 +114,22 @@ class DataDirectory:
             _log.info("opened %s; durability: %s", self.path, durability)
         except Timeout:
             raise StateRefused(
-                f"{self.path} is in use by another hosting-emulator; stop that hosting-emulator, "
-                "or use another --data-dir or --ephemeral"
+                f"{self.path} is in use by another hosting-emulator{self._other_address()}; stop that "
+                "hosting-emulator (`hosting-emulator stop`), or use another --data-dir or --ephemeral"
             ) from None
         except OSError as error:
             raise StateRefused(
                 f"{self.path} cannot be written: {error.strerror}; use another --data-dir, or use "
                 "--ephemeral to store nothing"
             ) from None
+
+    def _other_address(self) -> str:
+        """Return the address of the emulator that uses the directory, to be added to a message."""
+        with suppress(AddressRefused):
+            record = read_record(self.path / ADDRESS_FILE)
+            if record is not None:
+                return f" at {record.url} (process {record.pid})"
+        return ""
 
     def _finish_deletions(self) -> None:
         for trash in (self.path / "worlds").glob(f".*{DELETED}"):

@@ -76,6 +76,7 @@ LINKS = [
     "worlds",
     "lock",
     ".gitignore",
+    "address.json",
     "worlds/default",
     "worlds/default/snapshot.json",
     "worlds/default/journal.ndjson",
@@ -117,7 +118,9 @@ def test_a_link_in_the_data_directory_is_refused(tmp_path: Path, name: str, targ
     assert stat.S_IMODE(victim.stat().st_mode) == 0o644
 
 
-@pytest.mark.parametrize("name", ["worlds.json", "lock", "worlds/default/journal.ndjson"])
+@pytest.mark.parametrize(
+    "name", ["worlds.json", "lock", "address.json", "worlds/default/journal.ndjson"]
+)
 def test_a_pipe_in_the_data_directory_is_refused(tmp_path: Path, name: str):
     """Reading from the pipe would wait until somebody writes."""
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

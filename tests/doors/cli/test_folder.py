@@ -162,3 +162,14 @@ def test_doctor_checks_the_emulator_of_the_folder(shell: Shell, tmp_path: Path):
     assert f"The running emulator uses {tmp_path}/shop/.hosting-emulator" in running
     assert f"The emulator of {tmp_path}/shop/.hosting-emulator is not running." in stopped
     assert f"{tmp_path}/shop/.hosting-emulator is intact and not in use." in stopped
+
+
+def test_a_second_start_in_a_folder_names_the_running_emulator(shell: Shell, tmp_path: Path):
+    with shell.start(tmp_path / "shop") as process:
+        second = shell.run(tmp_path / "shop", "start", "--port", "0")
+
+    assert second.returncode == 2
+    assert (
+        f"hosting-emulator at {process.base_url} (process {process.ready['pid']})" in second.stderr
+    )
+    assert "`hosting-emulator stop`" in second.stderr
