@@ -14,7 +14,7 @@ from hosting_emulator_lab.judge.lasting_effects import LastingEffect
 from hosting_emulator_lab.judge.state_differences import state_differences
 from hosting_emulator_lab.judge.world_summary import rows_text
 
-#: The lasting effects that may end at any time, for all that a client can know.
+#: The lasting effects that may end at any time, as far as a client can know.
 _MAY_END = ("outage", "limited")
 #: At least this many refused requests, at more than this rate per real second, are too many.
 _MANY_ATTEMPTS = 20
@@ -54,7 +54,7 @@ def lasting_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
 def _verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     """Return the verdict and its reasons, which do not yet name the effect."""
     end = run.end
-    # A failed operation was not done, so that another operation does not do it twice.
+    # A client may repeat an operation that failed.
     additions = state_differences(run.observation, run.clean, include_failed=False).additions
     if additions and effect.request_end != "altered":
         return "doubled", additions
@@ -79,7 +79,7 @@ def _failure_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     code = run.end.exit_code
     if code in _SIGNAL_CODES:
         return "crashed", [f"exit code {code}: signal {code - 128}"]
-    # A test that fails says why by itself.
+    # A test that fails reports a failure, and does not crash.
     if run.end.failure_text:
         return "gave up", []
     doubt = f"it ends with exit code {code}: it gave up, or it crashed"
@@ -92,7 +92,7 @@ def _failure_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
 
 
 def _success_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
-    """Judge a run that succeeded, and not blindly as far as its requests show."""
+    """Judge a run that succeeded, if its requests do not show a blind success."""
     if not run.differences.texts and run.lacks_value():
         return run.verdict_without_value()
     if effect.request_end == "refused" and run.observation.is_last_refused:
@@ -126,7 +126,7 @@ def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
 
 
 def _waits_forever(run: JudgedRun, effect: LastingEffect) -> bool:
-    """Return whether a run that had to be ended would never have ended by itself.
+    """Return whether a run that exceeded its time limit would never have ended by itself.
 
     A client may wait longer for something that may still happen.
     """

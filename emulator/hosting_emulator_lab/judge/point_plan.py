@@ -24,7 +24,8 @@ SLOW = "the change is made in both phases, with the same response"
 LIMIT = "a limit refuses the request before anything is done"
 SAME_LIMIT = "rate_limit gives the same refusal, with the same Retry-After"
 REPEATED = "the same read repeated, neither the first nor the last time"
-#: Why a fault acts alike in both phases, by the fault's word. Other faults need two runs.
+#: The reason why a fault looks the same in both phases, by the fault's word. Other faults need a run
+#: for each phase.
 _ALIKE_IN_BOTH_PHASES = {"slow_response": SLOW, "rate_limit": LIMIT, "abort:rate_limited": LIMIT}
 #: The faults that a quick plan prefers, the most revealing first.
 _MOST_REVEALING = (
@@ -38,7 +39,7 @@ _MOST_REVEALING = (
     "database_null",
     "no_zone",
 )
-#: A quick plan runs one of this many points, but at least _MIN_QUICK_RUNS.
+#: A quick plan contains one tenth of the points, but at least six.
 _QUICK_SHARE = 10
 _MIN_QUICK_RUNS = 6
 
@@ -117,9 +118,9 @@ def plan_points(
 
 
 def _first_numbers_of_repeated_reads(requests: Iterable[NumberedRequest]) -> Mapping[str, int]:
-    """Return the reads that neither are the first nor the last of several equal reads.
+    """Return the reads between the first and the last of several equal reads.
 
-    The result maps their names to the number of the first equal read.
+    The result maps the name of each to the number of the first of the equal reads.
     """
     equal_reads: dict[tuple[object, ...], list[NumberedRequest]] = {}
     for request in requests:
@@ -172,7 +173,8 @@ def _take_turns(points_by_request: Iterable[Sequence[FaultPoint]]) -> list[Fault
 
 
 def _quick_rank(point: FaultPoint) -> int:
-    """Return a point's rank in a quick plan. The most revealing points have rank 0."""
+    """Return a point's rank in a quick plan. Lower ranks come first."""
+    # A client that retries survives a connection that was reset before the commit.
     is_harmless = point.fault == "connection_reset" and point.phase == "before_commit"
     if is_harmless or point.fault not in _MOST_REVEALING:
         return len(_MOST_REVEALING)

@@ -15,7 +15,7 @@ from hosting_emulator_lab.judge.world_summary import (
 
 
 class StateDifferences(NamedTuple):
-    """The differences as texts. `additions` are those in which the run created more than usual."""
+    """The differences as texts. `additions` are those about rows that the run created in addition."""
 
     texts: list[str]
     additions: list[str]
@@ -45,7 +45,7 @@ def state_differences(
         count = rows.total() - start[kind].total()
         usual_count = usual_rows.total() - start[kind].total()
         if kind == "API key":
-            # A key that has another name in each clean run cannot be missed.
+            # A key whose name differs between the clean runs cannot be identified as missing.
             missing = (usual_rows - rows) & second_state[kind]
             if not missing and 0 <= count - usual_count <= observation.lost_keys:
                 continue
