@@ -1,8 +1,11 @@
-"""Delta debugging: the `ddmin` of Zeller and Hildebrandt (2002)."""
+"""Delta debugging: finds the fewest items with which something still holds.
+
+The algorithm is `ddmin` by Zeller and Hildebrandt (2002).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -11,24 +14,16 @@ _Positions: TypeAlias = tuple[int, ...]
 
 
 class Smallest(NamedTuple, Generic[T]):
-    """The fewest things that hold, and the tries; none can be left out if it `finished`."""
+    """The result of a search.
+
+    `items` are the fewest items that hold, and `tries` is the number of sets that were tried.
+    `finished` is False if the search ended early, so that `items` may contain items that could be
+    left out.
+    """
 
     items: tuple[T, ...]
     tries: int
     finished: bool
-
-
-def read_target(text: str, fields: Collection[str], example: str) -> dict[str, str]:
-    """Read the `name=value` words that tell what is to stay. Raises ValueError, naming the fields."""
-    given: dict[str, str] = {}
-    for word in text.split():
-        name, _, value = word.partition("=")
-        if name not in fields or not value:
-            raise ValueError(f"{word!r} is not one of {', '.join(f'{f}=…' for f in fields)}")
-        given[name] = value
-    if not given:
-        raise ValueError(example)
-    return given
 
 
 class _OutOfTries(Exception):
@@ -42,10 +37,12 @@ def smallest(
     *,
     try_pairs: bool = False,
 ) -> Smallest[T]:
-    """Return the fewest of `items` for which `holds`, asked at most `max_tries` times, is still true.
+    """Return the fewest of `items` for which `holds` is still true.
 
-    No single item of the result can be left out. With `try_pairs` no two items can be left out together
-    either: some make sense only together, as a fault and the step that removes it.
+    `holds` must be true for all items. It is called at most `max_tries` times, and never twice for
+    the same items. No single item of the result can be left out. With `try_pairs`, no two items can
+    be left out together either: some items make sense only together, such as a fault and the step
+    that removes it.
     """
     search = _Search(items, holds, max_tries)
     finished = True
@@ -55,11 +52,11 @@ def smallest(
             search.reduce()
     except _OutOfTries:
         finished = False
-    return Smallest(search.chosen(search.left), len(search.results), finished)
+    return Smallest(search.items_at(search.remaining), len(search.results), finished)
 
 
 class _Search(Generic[T]):
-    """A search for the fewest items. `left` are the positions of those that are left."""
+    """The state of a search. `remaining` are the positions of the items that are not left out."""
 
     def __init__(
         self, items: Sequence[T], holds: Callable[[tuple[T, ...]], bool], max_tries: int
@@ -67,52 +64,58 @@ class _Search(Generic[T]):
         self._items = items
         self._holds = holds
         self._max_tries = max_tries
-        self.left: _Positions = tuple(range(len(items)))
+        self.remaining: _Positions = tuple(range(len(items)))
         self.results: dict[_Positions, bool] = {}
 
-    def chosen(self, positions: _Positions) -> tuple[T, ...]:
+    def items_at(self, positions: _Positions) -> tuple[T, ...]:
         """Return the items at some positions."""
         return tuple(self._items[position] for position in positions)
 
     def reduce(self) -> None:
-        """Leave items out, in groups and one by one, until none can be left out."""
+        """Leave out items, first in groups and then singly, until none can be left out.
+
+        Raises _OutOfTries.
+        """
         part_count = 2
-        while len(self.left) > 1:
-            size = -(-len(self.left) // part_count)
-            starts = range(0, len(self.left), size)
-            parts = [self.left[start : start + size] for start in starts]
+        while len(self.remaining) > 1:
+            # Round up, so that there are never more parts than `part_count`.
+            part_size = -(-len(self.remaining) // part_count)
+            starts = range(0, len(self.remaining), part_size)
+            parts = [self.remaining[start : start + part_size] for start in starts]
             part = self._first_that_holds(parts)
             if part is not None:
-                self.left = part
+                self.remaining = part
                 part_count = 2
                 continue
             rest = self._first_that_holds(map(self._without, parts))
             if rest is not None:
-                self.left = rest
+                self.remaining = rest
                 part_count = max(part_count - 1, 2)
-            elif size == 1:
+            elif part_size == 1:
                 return
             else:
-                part_count = min(part_count * 2, len(self.left))
+                part_count = min(part_count * 2, len(self.remaining))
 
     def remove_pair(self) -> bool:
-        """Leave the first two items out that can be left out together. Return whether there are any."""
-        rest = self._first_that_holds(map(self._without, combinations(self.left, 2)))
+        """Leave out the first two items that can be left out together. Return whether there are any.
+
+        Raises _OutOfTries.
+        """
+        rest = self._first_that_holds(map(self._without, combinations(self.remaining, 2)))
         if rest is None:
             return False
-        self.left = rest
+        self.remaining = rest
         return True
 
     def _without(self, positions: _Positions) -> _Positions:
-        return tuple(position for position in self.left if position not in positions)
+        return tuple(position for position in self.remaining if position not in positions)
 
     def _first_that_holds(self, sets: Iterable[_Positions]) -> _Positions | None:
         return next((positions for positions in sets if self._holds_for(positions)), None)
 
     def _holds_for(self, positions: _Positions) -> bool:
-        """Ask whether a set of items holds, once for each set. Raises _OutOfTries."""
         if positions not in self.results:
             if len(self.results) == self._max_tries:
                 raise _OutOfTries
-            self.results[positions] = self._holds(self.chosen(positions))
+            self.results[positions] = self._holds(self.items_at(positions))
         return self.results[positions]

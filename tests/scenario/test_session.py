@@ -14,7 +14,7 @@ from hosting_emulator.scenario.recording.recorder import record_session
 from hosting_emulator.scenario.recording.refusals import NotRecordable
 from hosting_emulator.scenario.recording.sessions import session_of
 from hosting_emulator.scenario.story import check_text
-from hosting_emulator_lab.scenario_shrinking import NotKept, shrink_scenario
+from hosting_emulator_lab.scenario_shrinking import ShrinkRefused, shrink_scenario
 from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import Machine, fresh_world
 from tests.support.sampling import rotating
@@ -433,7 +433,7 @@ def test_a_shrunk_scenario_has_only_the_parts_that_its_step_needs(keeps: str):
     shrunk = shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
 
     document = read_scenario(shrunk.text, "much.yaml").source.data
-    assert (shrunk.steps, shrunk.of, shrunk.finished) == (2, 6, True)
+    assert (shrunk.steps, shrunk.original_steps, shrunk.finished) == (2, 6, True)
     assert [step["body"]["enabled"] for step in document["story"]] == [False, True]
     assert document["story"][1]["expect"] == {"status": 409, "code": "idempotency_key_reused"}
     assert "faults" not in document
@@ -525,7 +525,7 @@ def test_shrinking_removes_expectations_that_no_longer_hold():
     ],
 )
 def test_shrinking_to_a_step_that_does_not_exist_is_refused(keeps: str, says: str):
-    with pytest.raises(NotKept) as refused:
+    with pytest.raises(ShrinkRefused) as refused:
         shrink_scenario(read_scenario(STORY, "much.yaml"), keeps)
 
     assert str(refused.value) == says
@@ -534,7 +534,9 @@ def test_shrinking_to_a_step_that_does_not_exist_is_refused(keeps: str, says: st
 def test_shrinking_to_a_step_that_fails_is_refused():
     story = read_scenario(STORY.replace("items: 7", "items: 8"), "much.yaml")
 
-    with pytest.raises(NotKept, match="step 6 does not get the response it expects: items is 7"):
+    with pytest.raises(
+        ShrinkRefused, match="step 6 does not get the response it expects: items is 7"
+    ):
         shrink_scenario(story, "n=6")
 
 

@@ -71,4 +71,4 @@ class SessionPast:
 def shrink(text: str, step: str) -> ShrunkScenario:
     """Shrink a scenario, as long as one step still gets its expected response."""
     smallest = shrink_scenario(read_scenario(text, "recorded.yaml"), step)
-    return ShrunkScenario(smallest.text, smallest.steps, smallest.of)
+    return ShrunkScenario(smallest.text, smallest.steps, smallest.original_steps)

@@ -345,14 +345,16 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.reading import read_scenario
     from hosting_emulator.stories import respond_to_page
-    from hosting_emulator_lab.scenario_shrinking import NotKept, shrink_scenario
+    from hosting_emulator_lab.scenario_shrinking import ShrinkRefused, shrink_scenario
 
-    with failing(ScenarioError), failing(NotKept, prefix=f"{file}: "):
+    with failing(ScenarioError), failing(ShrinkRefused, prefix=f"{file}: "):
         whole = read_scenario(text, file)
         result = shrink_scenario(whole, step, max_runs=max_runs, visit=respond_to_page)
     put_document(result.text.rstrip("\n"), output, "The result was written to")
     verb = "is" if result.steps == 1 else "are"
-    message = f"{result.steps} of {result.of} steps {verb} left after {result.runs} runs"
+    message = (
+        f"{result.steps} of {result.original_steps} steps {verb} left after {result.runs} runs"
+    )
     if not result.finished:
         message += "; the search stopped early: increase --max-runs"
     say(f"{message}.")
