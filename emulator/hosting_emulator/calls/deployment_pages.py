@@ -134,7 +134,7 @@ def _write_cursor(change: Change, project: Project, position: int, longer: int) 
 
 
 def _with_extra_characters(change: Change, shortest: str, longer: int) -> str:
-    """Return the cursor `shortest` with `longer` extra characters in front.
+    """Return the `shortest` cursor with `longer` extra characters in front.
 
     The first extra character is `-` or `_`.
 

@@ -184,8 +184,8 @@ _ROWS = (
     FixedAssumption(
         name="quotas",
         doc=(
-            "No call changes credits. An organization either has credits or has none (see the "
-            "`zero_credits` assumption)."
+            "No call changes credits. A call depends only on whether the organization has any "
+            "credits (see the `zero_credits` assumption)."
         ),
         sentence="credit or plan quotas including bonus credit amounts: not shown.",
         reason="no call shows credits",
@@ -364,8 +364,9 @@ _ROWS = (
         name="next_poll",
         doc=(
             "next_poll_after_seconds is the number of seconds until the operation's next step, "
-            "rounded up, or 60 if no step is scheduled. The `next-poll` variation point shows "
-            "other numbers."
+            "rounded up, or 60 if no step is scheduled. For an operation that waits for the "
+            "claim, the next step of the operation that holds the claim counts. The `next-poll` "
+            "variation point shows other numbers."
         ),
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
         reason="the operation's profile sets the time of the next step",
@@ -508,7 +509,7 @@ _ROWS = (
         doc=(
             "Digests are random. The `artifact_digest` field is present once the status is "
             "deploying. The `url` field, which is the URL of the production host, is present "
-            "once the status is ready."
+            "while the status is ready."
         ),
         sentence="artifact_digest",
         reason=(
@@ -692,7 +693,7 @@ _ROWS = (
     ),
     FixedAssumption(
         name="redemption_status",
-        doc="The redirect after redeeming a ticket has the status 303.",
+        doc="The redirect after redeeming a ticket has status 303.",
         sentence="A ticket is single use and valid ten minutes.",
         reason="a dev origin is not part of the API",
         affects=(DevAccessTicket,),

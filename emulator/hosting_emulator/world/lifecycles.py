@@ -1,4 +1,7 @@
-"""Tables of the allowed state transitions, which code, documentation and tests all read."""
+"""Tables of the allowed state transitions, which code and tests read.
+
+The transitions of databases are not enforced, because `set_database` can set any state.
+"""
 
 from __future__ import annotations
 
