@@ -33,7 +33,10 @@ def connected(
 
     with failing(ControlError, ValueError):
         if url is not None:
-            with open_client(url, control_token, timeout_s=timeout_s) as client:
+            with (
+                _variable_named(),
+                open_client(url, control_token, timeout_s=timeout_s) as client,
+            ):
                 yield client
             return
         from hosting_emulator.sdk.discovery import find_emulator
@@ -45,6 +48,25 @@ def connected(
                 token = None
             with open_client(address.url, token, timeout_s=timeout_s) as client:
                 yield client
+
+
+@contextmanager
+def _variable_named() -> Iterator[None]:
+    """If nothing responds at the address in a variable, name the variable. Raises Failure.
+
+    The shell may have evaluated `env` for an emulator that has ended.
+    """
+    from hosting_emulator.sdk import EmulatorUnreachable
+
+    try:
+        yield
+    except EmulatorUnreachable as error:
+        if source("url") is not ParameterSource.ENVIRONMENT:
+            raise
+        raise Failure(
+            f"{error}; the variable HOSTING_EMULATOR_URL sets this address, and "
+            "`unset HOSTING_EMULATOR_URL` lets commands find the emulator of this folder"
+        ) from error
 
 
 @contextmanager

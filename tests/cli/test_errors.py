@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator_cli.main import main
+from tests.cli.conftest import Run
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
 
 
@@ -121,3 +122,13 @@ def test_a_command_runs_with_closed_streams(monkeypatch: pytest.MonkeyPatch):
     assert sys.stderr is not None
     sys.stdout.close()
     sys.stderr.close()
+
+
+def test_an_address_in_a_variable_at_which_nothing_responds_names_the_variable(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    """A shell keeps the variable after the emulator has ended."""
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:1")
+
+    assert "`unset HOSTING_EMULATOR_URL`" in run("status").stderr
+    assert "unset" not in run("status", "--url", "http://127.0.0.1:1").stderr

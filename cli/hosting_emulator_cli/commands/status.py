@@ -109,9 +109,7 @@ def status(client: ControlClient) -> dict[str, Any]:
     return {**plain_message(info), "uptime_seconds": uptime_s, "worlds": client.worlds()}
 
 
-@click.command(
-    epilog=examples("hosting-emulator start --quiet & hosting-emulator wait --timeout 10s")
-)
+@click.command(epilog=examples("hosting-emulator wait --url http://hosting:4620 --timeout 10s"))
 @opt.option(
     "--timeout",
     "timeout_s",
