@@ -97,7 +97,7 @@ def _record_in(content: bytes, path: Path) -> EmulatorRecord:
 
 
 def _checked_record(document: Mapping[str, Any]) -> EmulatorRecord:
-    """Return the record in a JSON document. Raises TypeError or KeyError for another document."""
+    """Return the record in a JSON document. Raises TypeError, KeyError or ValueError for another document."""
     record = EmulatorRecord(
         url=document["url"],
         instance=document["instance"],
@@ -108,6 +108,9 @@ def _checked_record(document: Mapping[str, Any]) -> EmulatorRecord:
     texts = (record.url, record.instance, record.folder, record.data_dir or "")
     if not all(isinstance(text, str) for text in texts) or not isinstance(record.pid, int):
         raise TypeError
+    # Messages contain the address, so it must not contain control sequences of a terminal.
+    if not (record.url.isascii() and record.url.isprintable() and record.instance.isalnum()):
+        raise ValueError
     return record
 
 

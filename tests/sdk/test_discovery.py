@@ -222,7 +222,7 @@ def test_an_emulator_that_uses_another_folder_is_not_used(
     control.on("GET /info", {**INFO, "data_dir": reported})
 
     with running_in(data_dir, control.url):
-        assert f"the emulator at {control.url} keeps its state in {reported}" in refusal_text()
+        assert f"the emulator at {control.url} uses another data directory" in refusal_text()
 
 
 def test_another_program_at_the_address_is_not_used(control: FakeControl, data_dir: Path):
@@ -266,6 +266,11 @@ def make_pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
+def color_address(path: Path) -> None:
+    """Put a control sequence into the address, which an error would print in the terminal."""
+    path.write_text(path.read_text().replace("http:", "\\u001b[31mhttp:"))
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -275,6 +280,7 @@ def make_pipe(path: Path) -> None:
         (lambda path: path.write_text("{"), "does not contain an emulator's address"),
         (lambda path: path.write_text("[" * 30_000), "does not contain an emulator's address"),
         (lambda path: path.write_text('{"url": 1}'), "does not contain an emulator's address"),
+        (color_address, "does not contain an emulator's address"),
         (lambda path: path.write_bytes(b"\xff"), "does not contain an emulator's address"),
     ],
 )
@@ -296,6 +302,16 @@ def test_a_record_of_another_user_is_not_used(
     with running_in(data_dir, control.url):
         assert "address.json belongs to another user" in refusal_text()
     assert control.connections == 0
+
+
+def test_a_registered_emulator_may_listen_on_another_address_of_this_machine(
+    control: FakeControl, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    reports(control, data_dir)
+    monkeypatch.setattr("hosting_emulator.sdk.discovery._is_on_this_machine", lambda url: False)
+
+    with running_in(data_dir, control.url), registered_emulator(data_dir, control.url):
+        assert find_emulator().url == control.url
 
 
 # --- The control token ---------------------------------------------------------------------------
@@ -449,7 +465,7 @@ def test_a_registered_record_in_a_copied_directory_is_not_used(
     with (
         registered_emulator(data_dir, control.url),
         running_in(data_dir, control.url),
-        pytest.raises(EmulatorNotFound, match="keeps its state in"),
+        pytest.raises(EmulatorNotFound, match="uses another data directory"),
     ):
         find_emulator()
 

@@ -117,15 +117,15 @@ def expected_url() -> str | None:
 
 def running_text() -> str:
     """Return a clause that lists the running emulators of this user."""
-    places = []
+    descriptions = []
     for record in registered_emulators():
-        place = f"in memory, started in {record.folder}"
+        state = f"in memory, started in {record.folder}"
         if record.data_dir is not None:
-            place = record.data_dir
-        places.append(f"{record.url} ({place})")
-    if not places:
+            state = record.data_dir
+        descriptions.append(f"{record.url} ({state})")
+    if not descriptions:
         return "no emulator of this user is running"
-    return f"running now: {', '.join(places)}"
+    return f"running now: {', '.join(descriptions)}"
 
 
 def _url_in_ready_file() -> str | None:
@@ -162,14 +162,15 @@ def look_around() -> Surroundings:
         is_port_from_file = bool(port)
     if port in ("", "0"):
         port = str(DEFAULT_PORT)
-    data_dir: Path | None = folders[-1] / str(settings.get("data-dir") or _DATA_DIR)
+    path = folders[-1] / str(settings.get("data-dir") or _DATA_DIR)
     variable = os.environ.get("HOSTING_EMULATOR_DATA_DIR")
     if variable:
         folders = [working_folder]
-        data_dir = working_folder / variable
+        path = working_folder / variable
     is_ephemeral = settings.get("ephemeral") is True or _is_flag_set("HOSTING_EMULATOR_EPHEMERAL")
-    if is_ephemeral or data_dir is None or not _is_folder(data_dir):
-        data_dir = None
+    data_dir = None
+    if not is_ephemeral and _is_folder(path):
+        data_dir = path
     return Surroundings(data_dir, folders, port, is_port_from_file)
 
 
@@ -244,7 +245,7 @@ def _is_flag_set(variable: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Hint:
+class _Hint:
     """The record of the emulator to use.
 
     `data_dir` is the data directory that contains the record, or None if the record is only in the
@@ -256,7 +257,7 @@ class Hint:
     is_registered: bool
 
 
-def _find_hint(surroundings: Surroundings) -> Hint | None:
+def _find_hint(surroundings: Surroundings) -> _Hint | None:
     """Return the record of the emulator to use, or None for the default address.
 
     Raises EmulatorNotFound.
@@ -265,10 +266,13 @@ def _find_hint(surroundings: Surroundings) -> Hint | None:
     data_dir = surroundings.data_dir
     if data_dir is not None and _is_in_use(data_dir):
         record = _record_in(data_dir)
-        return Hint(record, data_dir, is_registered=record in registered_records)
+        is_registered = record in registered_records
+        if not is_registered and not _is_on_this_machine(record.url):
+            raise _unusable(data_dir, f"its address {record.url} is not a loopback address")
+        return _Hint(record, data_dir, is_registered)
     started_record = _started_here(surroundings, registered_records)
     if started_record is not None:
-        return Hint(started_record, None, is_registered=True)
+        return _Hint(started_record, None, is_registered=True)
     if data_dir is None:
         return None
     raise EmulatorNotFound(
@@ -313,26 +317,25 @@ def _record_in(data_dir: Path) -> EmulatorRecord:
         raise _unusable(data_dir, str(refused)) from None
     if record is None:
         raise _unusable(data_dir, "it has not published its address; it may still be starting")
-    if not _is_on_this_machine(record.url):
-        raise _unusable(data_dir, f"its address {record.url} is not a loopback address")
     return record
 
 
-def _checked_address(hint: Hint, token: str | None, timeout_s: float) -> EmulatorAddress:
+def _checked_address(hint: _Hint, token: str | None, timeout_s: float) -> EmulatorAddress:
     """Return the address in a record if the emulator in the record responds there.
 
     Raises EmulatorNotFound.
     """
     record = hint.record
-    place = hint.data_dir or Path(record.folder)
-    info = _reported_info(record, token if hint.is_registered else None, timeout_s)
+    folder = hint.data_dir or Path(record.folder)
+    if not hint.is_registered:
+        token = None
+    info = _reported_info(record, token, timeout_s)
     if isinstance(info, str):
-        raise _unusable(place, info)
+        raise _unusable(folder, info)
     if info.get("instance") != record.instance:
-        raise _unusable(place, f"another emulator is running at {record.url}")
+        raise _unusable(folder, f"another emulator is running at {record.url}")
     if hint.data_dir is not None and not _uses_folder(info.get("data_dir"), hint.data_dir):
-        reason = f"the emulator at {record.url} keeps its state in {info.get('data_dir')}"
-        raise _unusable(place, reason)
+        raise _unusable(folder, f"the emulator at {record.url} uses another data directory")
     return EmulatorAddress(record.url, is_trusted=hint.is_registered)
 
 
@@ -396,10 +399,10 @@ def _reported_info(
         return f"the program at {record.url} is not an emulator"
     finally:
         connection.close()
+    if response.status == 401 and token:
+        return f"the emulator at {record.url} requires another control token"
     if response.status == 401:
-        return (
-            f"the emulator at {record.url} requires {'another' if token else 'the'} control token"
-        )
+        return f"the emulator at {record.url} requires the control token"
     if response.status != 200 or not isinstance(document, Mapping):
         return f"the program at {record.url} is not an emulator"
     return document
