@@ -89,9 +89,10 @@ add_management(
         ids=completion.OUTCOMES,
         describe_kinds="hosting_emulator.faults.views:describe_outcome_kinds",
         list_help=(
-            "CONSIDERED counts the operations that started. SEEN counts the operations that "
-            "matched. HITS counts the operations to which the outcome applies. An outcome that is "
-            "USED UP applies to no more operations."
+            "CONSIDERED counts the requests to start an operation that were compared with the "
+            "outcome. SEEN counts the operations that matched. HITS counts the operations to which "
+            "the outcome applies or, with --while, on which it has acted. An outcome that is USED "
+            "UP applies to no more operations."
         ),
         remove_help=(
             "Each OUTCOME is an id, such as outcome-1. Operations to which an outcome already "

@@ -64,9 +64,10 @@ def triggers(world: HostingEmulator, watch: bool, as_json: bool) -> None:
 
     WAITS FOR is what must happen before a trigger acts. `-` means that the trigger no longer acts.
     CONSIDERED counts the requests that were compared with the trigger. SEEN counts the requests
-    that matched. HITS counts the requests on which the trigger acted. For a timeline entry, each
-    count is 1 once the entry has acted, and 0 before. If a fault or an outcome has not acted, a
-    line below the table gives the reason, such as how the nearest request differs.
+    that matched. HITS counts the requests on which the trigger acted. For an outcome, SEEN and
+    HITS count operations, not requests. For a timeline entry, each count is 1 once the entry has
+    acted, and 0 before. If a fault or an outcome has not acted, a line below the table gives the
+    reason, such as how the nearest request differs.
     """
     if not watch:
         _put_triggers(world.triggers, as_json=as_json)

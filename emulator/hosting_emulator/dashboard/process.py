@@ -61,7 +61,7 @@ def stop(context: Context) -> None:
 def page_secret(context: Context) -> PageSecret:
     """Return the header with which the emulator's own pages mark their requests to `/v1`.
 
-    The conduct rules skip these requests, because a user sends them rather than a client. The
-    header's value is random, and changes each time the emulator starts.
+    The conduct rules skip these requests, because the user sends them, not a client. The header's
+    value is random, and changes each time the emulator starts.
     """
     return PageSecret(header=PAGE_HEADER, value=context.site.page_secret)

@@ -37,8 +37,6 @@ _CHANGES: dict[str, Schema] = {
     "intervene": {"$ref": "#/$defs/Intervention"},
 }
 
-
-#: The schemas of the operands of comparison words. A word that is not listed accepts any operand.
 _LIST_OR_VARIABLE: Schema = {"type": ["array", "string"], "minItems": 1}
 _COUNTED_ITEMS: Schema = {
     "type": "object",
@@ -46,6 +44,7 @@ _COUNTED_ITEMS: Schema = {
     "required": ["of", "is"],
     "properties": {"of": {}, "is": {}},
 }
+#: The schemas of the operands of comparison words. A word that is not listed accepts any operand.
 _OPERANDS: dict[str, Schema] = {
     "one_of": _LIST_OR_VARIABLE,
     "not_in": _LIST_OR_VARIABLE,

@@ -51,8 +51,9 @@ class StoryCheck:
     def run(self) -> None:
         """Check the story and its parts.
 
-        Raises ScenarioError. The error lists as many mistakes as possible: a mistake in a part or after an
-        `add` ends the check early.
+        Raises one ScenarioError that lists the mistakes. Mistakes that were found before a step that
+        adds records end the check there. If the scenario has parts, earlier mistakes end the check
+        before the story's steps.
         """
         self._apply_timeline()
         check_connections(self._top, self._part, self._mistakes)

@@ -188,7 +188,10 @@ def _values_of(arrival: Arrival, collected: SavedValue) -> Iterator[Any]:
 
 
 def values_at(document: Any, path: str) -> Iterator[Any]:
-    """Yield the values at a dotted path, in which `*` stands for every item of a list."""
+    """Yield the values at a dotted path, in which `*` stands for every item of a list.
+
+    UNSET stands for a value that is missing.
+    """
     first, star, rest = f".{path}".partition(f".{EACH_ITEM}")
     path_to_list = first.removeprefix(".")
     value = value_at(document, path_to_list) if path_to_list else document
