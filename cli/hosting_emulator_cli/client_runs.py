@@ -19,18 +19,19 @@ from hosting_emulator.sdk import ControlClient, HostingEmulator
 from hosting_emulator.supervisor import ChildCommand, TimedRun, ending_signals
 from hosting_emulator_cli.client_variables import command_variables, with_variables
 from hosting_emulator_cli.command_output import excerpt
-from hosting_emulator_cli.execution import Stopped
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE
 from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
-from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions
+from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions, RunsStopped
 
 if TYPE_CHECKING:
     from hosting_emulator.bootstrap import Emulator
     from hosting_emulator.settings import Ready, Settings
 
+#: The assumptions about how operations progress.
+_PROFILES = ("source_profile", "domains_profile")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 
 
@@ -113,14 +114,16 @@ class ClientRuns:
         """Run the command once, for at most `limit_s` real seconds if this is not None.
 
         `visit` begins before the command starts, and ends after the command has ended. If the run's
-        world has a base path, the world is called `name`. Raises Stopped if the runs were stopped,
+        world has a base path, the world is called `name`. Raises RunsStopped if the runs were stopped,
         and Failure if the command cannot be started.
         """
         if self.stop_reason:
-            raise Stopped
-        with self._emulator(conditions) as (ready, client):
+            raise RunsStopped
+        with self._emulator(conditions) as (emulator, ready, client):
             world = client.world()
             self._set_clock(world, conditions)
+            if conditions.operation_profile:
+                _set_operation_profile(world, conditions.operation_profile)
             if conditions.has_base_path:
                 world = world.fork(name)
             variables = command_variables(world, ready, self._user, self._exports)
@@ -134,6 +137,7 @@ class ClientRuns:
             if timed_run.outcome.refused is not None:
                 raise Failure(f"{self._command[0]}: {timed_run.outcome.refused}")
             visit.end(world)
+            varied = tuple(sorted(emulator.worlds.tally.varied))
         lines = _comparable_lines(timed_run, ready)
         return RunEnd(
             timed_run.outcome.code,
@@ -141,6 +145,7 @@ class ClientRuns:
             timed_run.seconds,
             excerpt(lines),
             printed_lines=tuple(lines),
+            varied=varied,
         )
 
     def _set_clock(self, world: HostingEmulator, conditions: RunConditions) -> None:
@@ -151,7 +156,9 @@ class ClientRuns:
             world.clock.change({"mode": "skip"})
 
     @contextmanager
-    def _emulator(self, conditions: RunConditions) -> Iterator[tuple[Ready, ControlClient]]:
+    def _emulator(
+        self, conditions: RunConditions
+    ) -> Iterator[tuple[Emulator, Ready, ControlClient]]:
         """Serve a copy of the pattern's default world on a free port within a `with` block."""
         from hosting_emulator.bootstrap import Emulator
 
@@ -171,14 +178,14 @@ class ClientRuns:
         try:
             ready = emulator.ready()
             with ControlClient(ready.control_url, token=ready.control_token) as client:
-                yield ready, client
+                yield emulator, ready, client
         finally:
             asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
 
     def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
         """Run the command until it ends, but for at most `limit_s` real seconds.
 
-        If `limit_s` is None, there is no limit. Raises Stopped if the runs were stopped.
+        If `limit_s` is None, there is no limit. Raises RunsStopped if the runs were stopped.
         """
         process = self._begin_command(environment)
         try:
@@ -191,21 +198,29 @@ class ClientRuns:
             if not process.is_free:
                 process.close()
         if self.stop_reason:
-            raise Stopped
+            raise RunsStopped
         return timed_run
 
     def _begin_command(self, environment: dict[str, str]) -> ChildCommand:
         """Start the command under an idle supervisor, or under a new supervisor if none is idle.
 
-        Raises Stopped if the runs were stopped.
+        Raises RunsStopped if the runs were stopped.
         """
         with self._lock:
             if self.stop_reason:
-                raise Stopped
+                raise RunsStopped
             process = self._idle.pop() if self._idle else ChildCommand("kept")
             process.begin(self._command, environment)
             self._running.add(process)
         return process
+
+
+def _set_operation_profile(world: HostingEmulator, profile: str) -> None:
+    """Set how operations progress, for each kind of operation that progresses as by default."""
+    rows = [row for row in world.assumptions if row.name in _PROFILES]
+    values = {row.name: profile for row in rows if row.value == row.default}
+    if values:
+        world.set_assumptions(values)
 
 
 def job_count(jobs: int | None) -> int:

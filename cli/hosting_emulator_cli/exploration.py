@@ -21,7 +21,7 @@ from hosting_emulator.sdk.text import count_text
 from hosting_emulator.supervisor import become_subreaper, descendants, end_orphans
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.client_runs import ClientRuns, job_count
-from hosting_emulator_cli.execution import Stopped, run_logged
+from hosting_emulator_cli.execution import run_logged
 from hosting_emulator_cli.exploration_progress import show_progress
 from hosting_emulator_cli.exploration_results import ResultsFile, exploration_key
 from hosting_emulator_cli.files import remove_report, write_whole
@@ -45,6 +45,7 @@ from hosting_emulator_lab.judge.run_results import (
     RunEnd,
 )
 from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.run_conditions import RunsStopped
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
@@ -137,7 +138,7 @@ class _Exploration:
                 return self._run_all(point_runs, clean)
             with failing(ValueError, prefix="--point: "):
                 result = point_runs.result("point", options.point, clean, once=True)
-        except Stopped:
+        except RunsStopped:
             return 2
         except JudgeFailed as error:
             raise Failure(f"the requests of a run could not be judged: {error}") from error
@@ -277,7 +278,7 @@ class _Exploration:
                     futures.append(pool.submit(point_runs.result, name, point, clean))
             try:
                 for future in as_completed(futures):
-                    with suppress(Stopped):
+                    with suppress(RunsStopped):
                         result = future.result()
                         results_file.add(result)
                         show(result, len(results))
@@ -301,7 +302,7 @@ class _Exploration:
     def _perform(self, visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
         """Run the command once. If it is the run of the only point, print the command's output.
 
-        Raises Stopped if the exploration was stopped, and Failure if the command cannot be started.
+        Raises RunsStopped if the exploration was stopped, and Failure if the command cannot be started.
         """
         end = self._runs.perform(visit, name, limit_s)
         if visit.point == self._options.point is not None:

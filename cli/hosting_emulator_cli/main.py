@@ -161,6 +161,7 @@ _COMMANDS = "hosting_emulator_cli.commands"
     lazy={
         "start": f"{_COMMANDS}.start:start",
         "exec": f"{_COMMANDS}.exec:exec_",
+        "judge": f"{_COMMANDS}.judge:judge",
         "explore": f"{_COMMANDS}.explore:explore",
         "status": f"{_COMMANDS}.status:status",
         "open": f"{_COMMANDS}.open:open_",
@@ -198,8 +199,8 @@ _COMMANDS = "hosting_emulator_cli.commands"
 def cli() -> None:
     """A local emulator of the Project Hosting Control API.
 
-    `start` runs the emulator. `exec` and `explore` run it for the duration of another command. Most
-    other commands talk to a running emulator. Data goes to stdout, and messages go to stderr. An
+    `start` runs the emulator. `exec`, `judge` and `explore` run it for the duration of another command.
+    Most other commands talk to a running emulator. Data goes to stdout, and messages go to stderr. An
     error is printed as one line, and the exit code is 2.
     """
 

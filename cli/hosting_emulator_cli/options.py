@@ -379,32 +379,43 @@ at_option = option(
 )
 #: Options that determine the content of a new state. Except for `assume`, the command's parameters
 #: have the same names as the settings.
+_import_option = option(
+    "--import",
+    "state",
+    metavar="FILE",
+    help="Start with the world in this file, as written by `world export` or by a failed test.",
+)
+_seed_option = option(
+    "--seed",
+    metavar="TEXT",
+    help=(
+        "Seed for the ids, handles and secrets of a new world. With --import, the seed applies "
+        "to everything that is created after the import."
+    ),
+    default=DEFAULT_SEED,
+)
+_clock_option = option(
+    "--clock",
+    metavar="MODE",
+    help=(
+        "The clock of a new world: real (default), frozen, skip (polling moves the time), or "
+        "scaled:RATE (world seconds per real second). For an existing world, use the `clock` "
+        "command."
+    ),
+)
 world_options = options(
     scenario_option,
-    option(
-        "--import",
-        "state",
-        metavar="FILE",
-        help="Start with the world in this file, as written by `world export` or by a failed test.",
-    ),
-    option(
-        "--seed",
-        metavar="TEXT",
-        help=(
-            "Seed for the ids, handles and secrets of a new world. With --import, the seed applies "
-            "to everything that is created after the import."
-        ),
-        default=DEFAULT_SEED,
-    ),
-    option(
-        "--clock",
-        metavar="MODE",
-        help=(
-            "The clock of a new world: real (default), frozen, skip (polling moves the time), or "
-            "scaled:RATE (world seconds per real second). For an existing world, use the `clock` "
-            "command."
-        ),
-    ),
+    _import_option,
+    _seed_option,
+    _clock_option,
+    at_option,
+    assume_option,
+)
+#: The options for a world whose clock the command chooses.
+judged_world_options = options(
+    scenario_option,
+    _import_option,
+    _seed_option,
     at_option,
     assume_option,
 )

@@ -78,6 +78,16 @@ def read_seconds(text: str) -> float:
     return parse_duration_ms(text) / 1000
 
 
+def read_limit(text: str) -> float:
+    """Convert a duration with a unit to seconds. Raises ValueError if it has no unit or is 0."""
+    if text.isascii() and text.isdigit():
+        raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
+    limit_s = read_seconds(text)
+    if not limit_s:
+        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
+    return limit_s
+
+
 def read_timestamp(text: str) -> str:
     """Check and return an RFC 3339 timestamp with `Z` or an offset.
 

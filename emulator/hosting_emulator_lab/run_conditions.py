@@ -19,6 +19,9 @@ class RunConditions:
     `vary` is the seed of a variation of the responses, at the variation points in `vary_only` or, if
     that is empty, at all points. If `vary` is None, responses vary only if the user's settings say so.
 
+    `operation_profile` is how operations progress, such as `timed 1s 0s`. It applies only where the
+    user's settings leave the default. If it is empty, operations progress as the settings say.
+
     If `has_base_path` is true, the base URL has a path, `/worlds/{world}`, as every world has but
     `default`. A request that misses this path reaches the world `default`.
     """
@@ -27,7 +30,12 @@ class RunConditions:
     rate: float = 1.0
     vary: str | None = None
     vary_only: tuple[str, ...] = ()
+    operation_profile: str = ""
     has_base_path: bool = False
+
+
+class RunsStopped(Exception):
+    """The runs were stopped early, so that the run came to nothing."""
 
 
 #: The conditions of an ordinary run.

@@ -297,7 +297,12 @@ def test_each_command_in_a_text_of_the_product_needs_no_emulator(typed) -> None:
     assert {"scenario list", "contract assumptions", "start"} <= commands_in_texts
 
     for words in commands_in_texts - OF_ANY_EMULATOR:
-        if words.split()[0] not in ("start", "exec", "explore"):  # These start their own emulator.
+        if words.split()[0] not in (
+            "start",
+            "exec",
+            "judge",
+            "explore",
+        ):  # These start their own emulator.
             assert typed(f"hosting-emulator {words}").exit_code == 0, words
 
 

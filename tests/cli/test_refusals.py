@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from hosting_emulator_cli import execution, exploration
+from hosting_emulator_cli import execution, exploration, judging
 from tests.cli.conftest import Run
 from tests.support.fake_bootstrap import FakeBootstrap
 from tests.support.fake_control import FakeControl
@@ -154,6 +154,14 @@ REFUSALS = [
             Refusal(line.format("--vary 7 --only page-sizes"), "did you mean page-size?"),
         )
     ),
+    Refusal("judge", "give a command to run: hosting-emulator judge -- CMD [ARGS]..."),
+    Refusal("judge --budget 0s x", "leaves no time"),
+    Refusal("judge --budget 60 x", "'60' has no unit: write 60s for seconds"),
+    Refusal("judge --severity fatal x", "--severity", "'fatal'"),
+    Refusal("judge --trial nonsense x", "write clean, clean/scaled"),
+    Refusal("judge --trial clean --json x", "--trial makes one trial"),
+    Refusal("judge --html no/such/folder.html x", "no such directory"),
+    Refusal("judge --clock skip x", "--clock"),
     Refusal("explore", "give a command to run: hosting-emulator explore -- CMD [ARGS]..."),
     Refusal("explore --faults timeot x", "did you mean timeout?"),
     Refusal("explore --faults abort:rate_limit x", "did you mean abort:rate_limited?"),
@@ -292,7 +300,11 @@ def refuse(
     """Run a command line that must be refused before it starts or asks for anything."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOSTING_EMULATOR_URL", control.url)
-    for module, name in ((execution, "execute"), (exploration, "explore")):
+    for module, name in (
+        (execution, "execute"),
+        (exploration, "explore"),
+        (judging, "judge"),
+    ):
         monkeypatch.setattr(module, name, lambda *arguments: pytest.fail("a command was run"))
 
     def refuse(*arguments: str) -> Result:

@@ -133,11 +133,12 @@ def started_settings(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     monkeypatch.setattr(
         "hosting_emulator_cli.exploration.explore", lambda chosen: record(chosen).code
     )
+    monkeypatch.setattr("hosting_emulator_cli.judging.judge", lambda chosen: record(chosen).code)
     return started
 
 
-@pytest.mark.parametrize("command", ["exec", "explore"])
-def test_exec_and_explore_read_the_settings_of_the_world(
+@pytest.mark.parametrize("command", ["exec", "explore", "judge"])
+def test_commands_that_run_a_command_read_the_settings_of_the_world(
     run: Run, started_settings: list[Settings], command: str
 ) -> None:
     Path("hosting-emulator.yaml").write_text(YAML + "data-dir: kept\n")

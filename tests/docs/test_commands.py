@@ -17,6 +17,7 @@ PAGES = {
     "contract-check": FILES,
     "control-api": FILES,
     "explore": FILES,
+    "judge": FILES,
     "failures": FILES,
     "log": FILES,
     "replay": FILES,

@@ -20,7 +20,7 @@ from hosting_emulator_cli.commands.conduct import CONDUCT
 from hosting_emulator_cli.files import check_folder_of
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.settings_command import SettingsCommand, settings_of
-from hosting_emulator_cli.value_types import TextType, WholeNumber, read_seconds
+from hosting_emulator_cli.value_types import TextType, WholeNumber, read_limit
 
 if TYPE_CHECKING:
     from hosting_emulator_lab.judge.fault_points import FaultPoint
@@ -31,16 +31,6 @@ _RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user",
 #: The parameters whose options must not be passed to `exec`, because `exec` does not have them or
 #: gives them another meaning.
 _EXPLORE_PARAMETERS = ("limit_s", "conduct")
-
-
-def _read_limit(text: str) -> float:
-    """Convert a duration to seconds. Raises ValueError if it has no unit or is 0."""
-    if text.isascii() and text.isdigit():
-        raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
-    limit_s = read_seconds(text)
-    if not limit_s:
-        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
-    return limit_s
 
 
 def _read_point(text: str) -> FaultPoint:
@@ -124,14 +114,14 @@ def _read_point(text: str) -> FaultPoint:
         "clean run, whichever is longer. For the failures of --outcomes, this default is "
         "doubled."
     ),
-    type=TextType("duration", _read_limit),
+    type=TextType("duration", read_limit),
 )
 @opt.option(
     "--budget",
     "budget_s",
     metavar="DURATION",
     help="Stop after this time, and report the results so far.",
-    type=TextType("duration", _read_limit),
+    type=TextType("duration", read_limit),
 )
 @opt.option(
     "--point",

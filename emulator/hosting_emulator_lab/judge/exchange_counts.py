@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from hosting_emulator_lab.judge.client_requests import ObservedExchange
 _CREATE_KEY = "create_user_api_key"
 #: After such a pause, a request is not a retry but the next run of a job that runs regularly.
 _LONGEST_RETRY_PAUSE = timedelta(minutes=10)
+#: The longest pause between two attempts that counts as none.
+_HARDLY_A_PAUSE = timedelta(milliseconds=50)
 #: A word for no value as a whole segment of a path or as the value of a query parameter.
 _NULL_IN_URL = re.compile(r"[/=](?:null|None|nil|undefined|NaN)(?=$|[/?&])")
 
@@ -32,13 +35,8 @@ class Refusals(NamedTuple):
 
 
 def count_keys(exchanges: Iterable[ObservedExchange]) -> KeyCounts:
-    """Count the API keys that a client requested. Requests for the same key share an Idempotency-Key.
-
-    If a key was replayed, its value does not count as received. The first response was lost, or one
-    of two requests at the same time got it.
-    """
+    """Count the API keys that a client requested. Requests for the same key share an Idempotency-Key."""
     requested: set[str | None] = set()
-    replayed: set[str | None] = set()
     received: set[str | None] = set()
     received_replays: set[str | None] = set()
     for exchange in exchanges:
@@ -49,13 +47,11 @@ def count_keys(exchanges: Iterable[ObservedExchange]) -> KeyCounts:
         if exchange.status not in (200, 201):
             continue
         is_received = exchange.lost is None
-        if exchange.replayed:
-            replayed.add(key)
-            if is_received:
-                received_replays.add(key)
+        if is_received and exchange.replayed:
+            received_replays.add(key)
         elif is_received:
             received.add(key)
-    return KeyCounts(len(requested), len(received - replayed), len(received_replays))
+    return KeyCounts(len(requested), len(received), len(received_replays - received))
 
 
 def count_refusals(exchanges: Iterable[ObservedExchange], call: str) -> Refusals:
@@ -84,6 +80,27 @@ def count_refusals(exchanges: Iterable[ObservedExchange], call: str) -> Refusals
         else:
             count = 1
     return Refusals(count, count > 0 and last_request not in granted_requests)
+
+
+def fast_attempts(exchanges: Iterable[ObservedExchange]) -> Mapping[str, int]:
+    """Return how often each request was sent with hardly a pause of world time between the attempts.
+
+    The keys describe requests by method, URL and Idempotency-Key. The values are the lengths of the
+    longest series of attempts.
+    """
+    last_times: dict[str, datetime] = {}
+    lengths: Counter[str] = Counter()
+    longest: Counter[str] = Counter()
+    for exchange in exchanges:
+        time = datetime.fromisoformat(exchange.at)
+        name = f"{exchange.method} {exchange.path}?{exchange.query} {exchange.idempotency_key}"
+        last_time = last_times.get(name)
+        last_times[name] = time
+        if last_time is None or time - last_time > _HARDLY_A_PAUSE:
+            lengths[name] = 0
+        lengths[name] += 1
+        longest[name] = max(longest[name], lengths[name])
+    return longest
 
 
 def null_urls(exchanges: Iterable[ObservedExchange]) -> frozenset[str]:

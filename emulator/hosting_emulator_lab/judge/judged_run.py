@@ -1,4 +1,4 @@
-"""A run at a point beside the clean run, and what both kinds of verdicts have in common."""
+"""A run beside the clean run, and what all kinds of verdicts have in common."""
 
 from __future__ import annotations
 
@@ -20,27 +20,18 @@ NO_VALUE = (
 
 
 @dataclass
-class JudgedRun:
-    """A run at a point. `findings` are the conduct findings that the clean run has not.
+class ComparedRun:
+    """A run that is compared with the clean run. `limit_s` is its time limit in real seconds."""
 
-    `limit_s` is the time limit of the run in real seconds.
-    """
-
-    point: FaultPoint
     end: RunEnd
     observation: Observation
     clean: CleanRun
     limit_s: float
-    findings: Sequence[str]
 
     @cached_property
     def differences(self) -> StateDifferences:
         """The differences between the states that this run and the clean run left."""
         return state_differences(self.observation, self.clean)
-
-    def breaks_rule(self, rule: str) -> bool:
-        """Return whether the run breaks a rule of conduct that the clean run keeps."""
-        return any(finding.startswith(f"{rule}:") for finding in self.findings)
 
     def prints_the_same(self) -> bool:
         """Return whether the run prints the same as the clean run, except for ids and numbers.
@@ -65,3 +56,15 @@ class JudgedRun:
         if self.prints_the_same():
             return "blind success", [NO_VALUE]
         return "unclear", [f"{NO_VALUE}; its output differs from the clean run's"]
+
+
+@dataclass
+class JudgedRun(ComparedRun):
+    """A run at a point. `findings` are the conduct findings that the clean run has not."""
+
+    point: FaultPoint
+    findings: Sequence[str]
+
+    def breaks_rule(self, rule: str) -> bool:
+        """Return whether the run breaks a rule of conduct that the clean run keeps."""
+        return any(finding.startswith(f"{rule}:") for finding in self.findings)

@@ -55,8 +55,10 @@ class LastingEffect:
     def _changes_response(self, request: NumberedRequest) -> bool:
         """Return whether the effect's members differ from the members of the request's response."""
         response = request.response
-        # A list without items has no next page either.
-        if not isinstance(response, dict) or response.get("next_cursor"):
+        if not isinstance(response, dict):
+            return False
+        # A page without items can only be the first one, and has no next page.
+        if response.get("next_cursor") and request.number > 1:
             return False
         return any(response.get(name) != value for name, value in self.effect.items())
 
@@ -97,6 +99,8 @@ class LastingEffect:
                 return {"fault": {**self.effect, **every_call}}
             case "members":
                 content = {**request.response, **self.effect}
+                if content.get("items") == [] and content.get("next_cursor"):
+                    del content["next_cursor"]
                 return {"fault": {"respond": {"content": content}, **_rule_from(request)}}
             case "fault":
                 return {"fault": {**self.effect, **_rule_from(request)}}

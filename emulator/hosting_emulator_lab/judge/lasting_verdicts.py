@@ -37,7 +37,8 @@ _NULL_IN_NAME = re.compile(
 _CRASH = re.compile(
     # Node's fetch also raises a TypeError for a broken connection.
     r"(?!TypeError: (?:fetch failed|terminated))"
-    r"(?:TypeError|KeyError|AttributeError|IndexError|UnboundLocalError|NameError|ReferenceError)\b.*"
+    r"(?:TypeError|KeyError|AttributeError|IndexError|UnboundLocalError|NameError|ReferenceError"
+    r"|ZeroDivisionError)\b.*|ValueError: (?:max|min)\(\).*|ValueError: not enough values to unpack.*"
     r"|panic: .*|Cannot (?:index|iterate over) .*|.*\bunbound variable|NoMethodError.*"
     r"|.*NullPointerException.*|.*nil pointer dereference.*|Segmentation fault.*"
 )
@@ -83,11 +84,11 @@ def _failure_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     if run.end.failure_text:
         return "gave up", []
     doubt = f"it ends with exit code {code}: it gave up, or it crashed"
-    if effect.request_end == "altered":
-        return "unclear", [doubt]
-    crash = _crash_line(run.end.output)
+    crash = crash_line(run.end.output)
     if crash:
         return "unclear", [f"{doubt}, as {crash!r} suggests"]
+    if effect.request_end == "altered":
+        return "unclear", [doubt]
     return "gave up", []
 
 
@@ -153,7 +154,7 @@ def _vain_attempts(run: JudgedRun) -> str:
     return f"{attempts} attempts" if is_retried and is_in_vain else ""
 
 
-def _crash_line(output: Iterable[str]) -> str:
+def crash_line(output: Iterable[str]) -> str:
     """Return the last line that looks like a crash, from where it does. Empty if there is none."""
     for line in reversed(list(output)):
         match = _CRASH.search(line)

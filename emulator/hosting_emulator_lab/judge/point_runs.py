@@ -78,26 +78,10 @@ class PointRuns:
         second = second_visit.observation
         assert first is not None
         assert second is not None
-        # The first run may have to start or build something that the second run uses.
-        duration_s = min(first_end.duration_s, second_end.duration_s)
+        clean = CleanRun.of_two_runs(first_visit.start, (first_end, first), (second_end, second))
         if not self._has_own_limit:
-            self.limit_s = max(SHORTEST_LIMIT_S, _LIMIT_FACTOR * duration_s)
-        printed_lines = None
-        if first_end.comparable_lines == second_end.comparable_lines:
-            printed_lines = first_end.printed_lines
-        second_keys = {request.name: request.key for request in second.requests}
-        return CleanRun(
-            first_visit.start,
-            first,
-            RunEnd(0, duration_s=duration_s, printed_lines=printed_lines),
-            second.state,
-            same_keys=tuple(
-                request.name
-                for request in first.requests
-                if request.key and request.key == second_keys.get(request.name)
-            ),
-            key_values=min(first.key_values, second.key_values),
-        )
+            self.limit_s = max(SHORTEST_LIMIT_S, _LIMIT_FACTOR * clean.end.duration_s)
+        return clean
 
     def _clean_run(self, name: str, *, is_second: bool) -> tuple[RunEnd, RunVisit]:
         """Make one clean run. Raises CleanRunFailed if it does not succeed."""

@@ -33,7 +33,7 @@ def judge_point(
     new_findings = tuple(
         finding for finding in observation.conduct if finding not in clean.observation.conduct
     )
-    run = JudgedRun(point, end, observation, clean, limit_s, new_findings)
+    run = JudgedRun(end, observation, clean, limit_s, point, new_findings)
     if point.lasting is not None and observation.hit:
         verdict, reasons = lasting_verdict(run, point.lasting)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
@@ -39,6 +40,9 @@ class Observation:
     `failed_operations` are the rows of operations that failed. If the point is about operations and
     the client polled one, the rows include failures after the client's end.
 
+    `fast_attempts` is how often each request was sent with hardly a pause between the attempts. It is
+    empty if the clock skips.
+
     `world_time_s` is the world time between the first and the last request, in seconds. The time is
     0 if the clock skips, because it then moves by itself.
     """
@@ -59,3 +63,4 @@ class Observation:
     null_urls: frozenset[str] = frozenset()
     failed_operations: Counter[str] = field(default_factory=Counter)
     world_time_s: float = 0.0
+    fast_attempts: Mapping[str, int] = field(default_factory=dict)

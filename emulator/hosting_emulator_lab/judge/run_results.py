@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.run_observation import Observation
@@ -101,6 +101,7 @@ class RunEnd:
     `hung` is whether the run had to be ended. `duration_s` is in real seconds. `output` contains the
     last lines that the run printed. `printed_lines` contains all lines, or is None if they are
     unknown. `failure_text` describes a failure that has no exit code, such as the failure of a test.
+    `varied` contains the variation points at which responses varied.
     """
 
     exit_code: int
@@ -109,6 +110,7 @@ class RunEnd:
     output: tuple[str, ...] = ()
     failure_text: str = ""
     printed_lines: tuple[str, ...] | None = None
+    varied: tuple[str, ...] = ()
 
     @property
     def comparable_lines(self) -> list[str]:
@@ -133,6 +135,35 @@ class CleanRun:
     second_state: StateRows
     same_keys: tuple[str, ...] = ()
     key_values: int = 0
+
+    @classmethod
+    def of_two_runs(
+        cls,
+        start: StateRows,
+        first: tuple[RunEnd, Observation],
+        second: tuple[RunEnd, Observation],
+    ) -> Self:
+        """Return the clean run that two runs made. `start` is the state before the first of them."""
+        first_end, first_observation = first
+        second_end, second_observation = second
+        printed_lines = None
+        if first_end.comparable_lines == second_end.comparable_lines:
+            printed_lines = first_end.printed_lines
+        # The first run may have to start or build something that the second run uses.
+        duration_s = min(first_end.duration_s, second_end.duration_s)
+        second_keys = {request.name: request.key for request in second_observation.requests}
+        return cls(
+            start,
+            first_observation,
+            RunEnd(0, duration_s=duration_s, printed_lines=printed_lines),
+            second_observation.state,
+            same_keys=tuple(
+                request.name
+                for request in first_observation.requests
+                if request.key and request.key == second_keys.get(request.name)
+            ),
+            key_values=min(first_observation.key_values, second_observation.key_values),
+        )
 
     @property
     def varying_kinds(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from hosting_emulator_lab.judge.exchange_counts import (
     Refusals,
     count_keys,
     count_refusals,
+    fast_attempts,
     null_urls,
     world_time_between,
 )
@@ -50,7 +52,9 @@ class RunVisit:
     may use all worlds of the emulator.
 
     After the run, `observation` is what it did, and `conduct` contains the conduct report of each
-    chapter with requests.
+    chapter with requests, without notes. `findings` are all conduct findings, including notes, and
+    `requests_by_world` is the number of requests that reached each world, by the world's name.
+    `base_url` is the base URL of the run's own world.
     """
 
     def __init__(
@@ -67,6 +71,9 @@ class RunVisit:
         self.start: StateRows = {}
         self.observation: Observation | None = None
         self.conduct: Sequence[ConductReport] = ()
+        self.findings: Sequence[ConductFinding] = ()
+        self.requests_by_world: Counter[str] = Counter()
+        self.base_url = ""
         self._clean = clean
         self._skip_rules = skip_rules
         self._fault_id = ""
@@ -80,6 +87,7 @@ class RunVisit:
         Raises ControlError on failure, and ValueError if no request of the clean run can meet the
         point.
         """
+        self.base_url = world.base_url
         self._changes = WorldChanges(world)
         if self.point is None or self._clean is None:
             self.start = self._changes.start_state()
@@ -128,6 +136,10 @@ class RunVisit:
         else:
             refusals = count_refusals(exchanges, point.call)
             hit = self._is_hit(world, point, exchanges)
+        self.requests_by_world = Counter()
+        for chapter in chapters:
+            self.requests_by_world[chapter.world] += chapter.requests
+        self.findings = [finding for chapter in chapters for finding in chapter.conduct.findings]
         self.conduct = [of_severity(chapter.conduct, "warning") for chapter in chapters]
         findings = [finding for conduct in self.conduct for finding in conduct.findings]
         state = self._changes.state(self.start, self._watch, chapters)
@@ -137,6 +149,7 @@ class RunVisit:
         world_time_s = 0.0
         if len(chapters) == 1 and not self._changes.clock_skips:
             world_time_s = world_time_between(exchanges)
+        pauses_are_known = not self._changes.clock_skips
         keys = count_keys(exchanges)
         return Observation(
             requests=number_requests(exchanges, responses),
@@ -157,6 +170,7 @@ class RunVisit:
             null_urls=null_urls(exchanges),
             failed_operations=failed_operations(later_state),
             world_time_s=world_time_s,
+            fast_attempts=fast_attempts(exchanges) if pauses_are_known else {},
         )
 
     def _is_hit(

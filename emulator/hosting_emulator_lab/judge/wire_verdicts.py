@@ -1,20 +1,32 @@
-"""The verdict on a run that met a fault of the wire, which passes, or that met no fault."""
+"""The verdict on a run that can succeed: it met a fault of the wire, which passes, or none at all."""
 
 from __future__ import annotations
 
-from hosting_emulator_lab.judge.judged_run import ExplainedVerdict, JudgedRun
+from hosting_emulator_lab.judge.judged_run import ComparedRun, ExplainedVerdict, JudgedRun
 
 
 def wire_verdict(run: JudgedRun) -> ExplainedVerdict:
     """Judge a run that met a fault of the wire or no fault. A careful client succeeds."""
-    end = run.end
-    has_usual_exit_code = end.exit_code == run.clean.end.exit_code
-    if not run.observation.hit and not end.hung and has_usual_exit_code:
+    if run.observation.hit:
+        return ordinary_verdict(run)
+    if not run.end.hung and _has_usual_exit_code(run):
         return "not reached", []
-    if end.hung:
+    verdict, reasons = ordinary_verdict(run)
+    if verdict in ("failed", "gave up"):
+        doubt = "although the fault hit no request: it may fail intermittently"
+        return "failed", [*_failure_reasons(run), doubt]
+    return verdict, reasons
+
+
+def ordinary_verdict(run: ComparedRun) -> ExplainedVerdict:
+    """Judge a run in which nothing prevented success."""
+    if run.end.hung:
         return "hung", [f"it did not end within {run.limit_s:g} s", *run.differences.additions]
-    if not has_usual_exit_code:
-        return _failure_verdict(run)
+    if not _has_usual_exit_code(run):
+        # A client that knows that its key's value is lost cannot succeed.
+        if run.observation.lost_keys and not run.differences.additions:
+            return "gave up", []
+        return "failed", _failure_reasons(run)
     if run.differences.additions:
         return "doubled", run.differences.texts
     if run.lacks_value():
@@ -24,14 +36,10 @@ def wire_verdict(run: JudgedRun) -> ExplainedVerdict:
     return "survived", []
 
 
-def _failure_verdict(run: JudgedRun) -> ExplainedVerdict:
-    """Judge a run that ended with another exit code than the clean run."""
-    observation = run.observation
-    additions = run.differences.additions
-    # A client that knows that its key's value is lost cannot succeed.
-    if observation.hit and observation.lost_keys and not additions:
-        return "gave up", []
-    reasons = [run.end.failure_text or f"exit code {run.end.exit_code}", *additions]
-    if not observation.hit:
-        reasons.append("although the fault hit no request: it may fail intermittently")
-    return "failed", reasons
+def _has_usual_exit_code(run: ComparedRun) -> bool:
+    return run.end.exit_code == run.clean.end.exit_code
+
+
+def _failure_reasons(run: ComparedRun) -> list[str]:
+    """Describe the end of a run with another exit code than the clean run."""
+    return [run.end.failure_text or f"exit code {run.end.exit_code}", *run.differences.additions]

@@ -4,6 +4,7 @@
 
 BEHAVIOR decides what the client does when a request fails:
 
+    waiting     retries as `careful` does, and waits as long as a response asks
     careful     retries with the same Idempotency-Key
     doubling    retries with another Idempotency-Key
     giving-up   does not retry
@@ -64,9 +65,10 @@ def send_until_success(method: str, path: str, body: Any = None) -> None:
     """
     key = new_key()
     reason = ""
+    pause_s = PAUSE_S
     for attempt in range(MAX_ATTEMPTS):
         if attempt:
-            time.sleep(PAUSE_S)
+            time.sleep(pause_s)
             if BEHAVIOR == "doubling":
                 key = new_key()
         try:
@@ -79,6 +81,8 @@ def send_until_success(method: str, path: str, body: Any = None) -> None:
                     send_until_success(method, path, {"name": f"{body['name']}-again"})
                 return
             reason = document["code"]
+            if BEHAVIOR == "waiting":
+                pause_s = document.get("retry_after_seconds", 2 * pause_s)
             if not document["retryable"]:
                 break
         if BEHAVIOR == "giving-up":

@@ -107,8 +107,17 @@ def test_every_lasting_effect_can_be_armed(word: str):
                 assert api.intervene(intervention, **options)
 
 
-@pytest.mark.parametrize("response", [None, {"items": []}, {"items": [1], "next_cursor": "c"}, [1]])
-def test_a_list_that_would_look_the_same_or_has_a_next_page_is_not_emptied(response: Any):
+@pytest.mark.parametrize("response", [None, {"items": []}, [1]])
+def test_a_list_that_would_look_the_same_is_not_emptied(response: Any):
     request = replace(requests(READ_CALL)[0], response=response)
 
     assert not LASTING_EFFECTS["empty_list"].suits(request)
+
+
+def test_only_the_first_of_several_pages_is_emptied_and_then_has_no_next_page():
+    first = replace(requests(READ_CALL)[0], response={"items": [1], "next_cursor": "c"})
+    second = replace(first, number=2)
+    effect = LASTING_EFFECTS["empty_list"]
+
+    assert [effect.suits(first), effect.suits(second)] == [True, False]
+    assert effect.document(first)["fault"]["respond"] == {"content": {"items": []}}

@@ -1,0 +1,173 @@
+"""`judge`: find out whether a client would survive the real service."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.command_runs import (
+    COMMAND_SETTINGS,
+    command_argument,
+    export_option,
+    typed_words,
+)
+from hosting_emulator_cli.files import check_folder_of
+from hosting_emulator_cli.main import examples
+from hosting_emulator_cli.settings_command import SettingsCommand, settings_of
+from hosting_emulator_cli.value_types import TextType, WholeNumber, read_limit
+
+if TYPE_CHECKING:
+    from hosting_emulator_lab.judge.trials import Trial
+
+#: The parameters whose options must be in a command line that makes a trial again.
+_TRIAL_PARAMETERS = ("scenario", "state", "seed", "at", "assume", "user", "exports", "limit_s")
+
+
+def _read_trial(text: str) -> Trial:
+    """Parse a trial, such as `create_user_api_key#1/timeout/before_commit`. Raises ValueError."""
+    from hosting_emulator_lab.judge.trials import read_trial
+
+    return read_trial(text)
+
+
+@click.command(
+    cls=SettingsCommand,
+    context_settings=COMMAND_SETTINGS,
+    epilog=examples(
+        """
+        hosting-emulator judge -- npm test
+        hosting-emulator judge --budget 5m --html report.html -- go test ./...
+        hosting-emulator judge \\
+            --trial 'create_user_api_key#1/timeout/after_commit' -- python deploy.py
+        """
+    ),
+)
+@opt.option(
+    "--budget",
+    "budget_s",
+    metavar="DURATION",
+    help="How long to judge. The most informative trials come first.",
+    type=TextType("duration", read_limit),
+    default="60s",
+)
+@opt.choice(
+    "--severity",
+    choices=("note", "warning", "error"),
+    help="Causes of this severity or worse make the exit code 1.",
+    default="warning",
+)
+@opt.option(
+    "--trial",
+    metavar="TRIAL",
+    help="Make only this trial from a report, and show CMD's output.",
+    type=TextType("trial", _read_trial),
+)
+@opt.option(
+    "-j",
+    "--jobs",
+    metavar="N",
+    help="Number of parallel runs. Default: eight per processor, at most 32.",
+    type=WholeNumber(1, 64),
+)
+@opt.option(
+    "--time-limit",
+    "limit_s",
+    metavar="DURATION",
+    help=(
+        "End a run that takes longer than this time. Default: 10s or three times the duration of the "
+        "clean run, whichever is longer. The default is longer for failures that last and for "
+        "responses that never come."
+    ),
+    type=TextType("duration", read_limit),
+)
+@opt.skip_rule_option("Skip this conduct rule. Repeatable.")
+@opt.judged_world_options
+@opt.user_option
+@export_option
+@opt.json_option
+@opt.option(
+    "--junit",
+    "junit_file",
+    metavar="FILE",
+    help="Write a JUnit report to this file.",
+)
+@opt.option(
+    "--html",
+    "html_file",
+    metavar="FILE",
+    help="Write a self-contained HTML page to this file.",
+)
+@command_argument
+def judge(
+    command: tuple[str, ...],
+    budget_s: float,
+    severity: Any,
+    trial: Trial | None,
+    jobs: int | None,
+    limit_s: float | None,
+    skip_rules: tuple[str, ...],
+    user: str | None,
+    exports: tuple[tuple[str, str], ...],
+    as_json: bool,
+    junit_file: Path | None,
+    html_file: Path | None,
+    **settings_options: Any,
+) -> int:
+    """Find out whether a command would survive the real service.
+
+    `judge -- CMD [ARGS]` runs CMD many times, each time in a fresh world, and reports what CMD
+    does wrong: by cause, with the evidence, the sentence of the contract, the remedy, and a command
+    line that shows it again. CMD may be a program or a test suite in any language. It gets the same
+    environment variables as with `exec`, and must exit with 0 on a good day.
+
+    Three clean runs come first. They must succeed, and the rules of conduct are checked. The trials
+    follow: a response is lost, late or unreadable, the service refuses, an operation fails or never
+    ends, the token expires, and responses vary wherever the contract leaves a choice. What a trial
+    shows counts only if the trial shows it again while no other run is in progress.
+
+    The exit code is 0 if CMD survived and at least one failure of each kind was tried at each call, 1
+    if a cause of severity warning or worse was found (see --severity), 2 if CMD could not be judged,
+    and 130 after Ctrl-C, when the causes found so far are still reported.
+    """
+    from hosting_emulator_cli import judging
+
+    if trial is not None and (as_json or junit_file or html_file):
+        raise click.UsageError(
+            "--trial makes one trial and writes no reports: leave out --json, --junit and --html"
+        )
+    for path in (junit_file, html_file):
+        check_folder_of(path)
+    # A world from a file has its own clock, which each run replaces.
+    clock = "skip" if settings_options["state"] is None else None
+    settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
+    words_by_name = typed_words()
+    typed: list[str] = []
+    for name in _TRIAL_PARAMETERS:
+        typed += words_by_name.get(name, [])
+
+    def repeat_line(trial_text: str) -> str:
+        words = ["hosting-emulator", "judge", *typed, "--trial", trial_text, "--", *command]
+        return shlex.join(words)
+
+    return judging.judge(
+        judging.CommandJudgment(
+            command=command,
+            settings=settings,
+            user=user,
+            exports=exports,
+            budget_s=budget_s,
+            limit_s=limit_s,
+            jobs=jobs,
+            severity=severity,
+            skip_rules=skip_rules,
+            trial=trial,
+            junit_file=junit_file,
+            html_file=html_file,
+            as_json=as_json,
+            repeat=repeat_line,
+        )
+    )

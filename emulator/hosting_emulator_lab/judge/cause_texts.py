@@ -1,0 +1,308 @@
+"""What a report says about the causes that no conduct rule describes.
+
+A cause is one mistake in a client. The texts are written for the client's developer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hosting_emulator.messages import Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseText:
+    """The texts about one cause.
+
+    `title` says what the client does, in one sentence. `matters` describes the harm, `because`
+    quotes the sentence of the contract or of a standard on which the cause is based, `place` is the
+    source of that sentence, and `instead` is the remedy.
+    """
+
+    id: str
+    severity: Severity
+    title: str
+    matters: str
+    because: str
+    place: str
+    instead: str
+
+
+_REUSED_KEY = (
+    "After any uncertainty the same name and Idempotency-Key are reused rather than creating "
+    "another token."
+)
+_POLLED = (
+    "Project mutations that take time are accepted as durable asynchronous operations that the "
+    "caller polls."
+)
+_PROBLEMS = (
+    "All failures return application/problem+json (RFC 9457 Problem Details extended with recovery "
+    "fields)"
+)
+_OPERATION_STATES = "state | enum queued, running, succeeded, failed, cancelled"
+_IDEMPOTENT_RETRY = (
+    "retry with same Idempotency-Key and same body | unchanged | first result returned, no second "
+    "switch"
+)
+
+_TEXTS = (
+    CauseText(
+        id="drops-base-path",
+        severity="error",
+        title="It drops the path of its base URL.",
+        matters=(
+            "A base URL may have a path, as behind a gateway. The client sends its requests to "
+            "another place on that host, where they are refused or reach the wrong service."
+        ),
+        because="All paths are relative to {base_url} (or {dev_base_url}).",
+        place="the contract, Endpoints",
+        instead=(
+            "Append `/v1/...` to the base URL as text. Functions such as `new URL('/v1/...', base)` "
+            "and `urljoin` replace the path of the base URL."
+        ),
+    ),
+    CauseText(
+        id="gives-up-at-passing-failure",
+        severity="warning",
+        title="It gives up at a failure that passes at once.",
+        matters=(
+            "Connections break, and a service refuses for a moment, on any day. The same request "
+            "would have succeeded when sent again."
+        ),
+        because=_IDEMPOTENT_RETRY,
+        place="the contract, States and transitions, Flag",
+        instead=(
+            "Send the request again, with the same Idempotency-Key if it has one: a few times, with "
+            "a pause that grows or that Retry-After gives. Then give up with a clear message."
+        ),
+    ),
+    CauseText(
+        id="gives-up-at-unreadable-response",
+        severity="note",
+        title="It gives up at a response whose body is not JSON.",
+        matters=(
+            "A proxy or a broken connection can damage a response. The same request would have "
+            "succeeded when sent again."
+        ),
+        because="All bodies are JSON.",
+        place="the contract, introduction",
+        instead="Treat a body that cannot be parsed like a lost response, and send the request again.",
+    ),
+    CauseText(
+        id="waits-without-limit",
+        severity="warning",
+        title="It waits for a response without a time limit.",
+        matters=(
+            "A response that is lost on the way never comes. The client then hangs until somebody "
+            "ends it."
+        ),
+        because=_REUSED_KEY,
+        place="the contract, Endpoints, 3",
+        instead=(
+            "Set a time limit for each request, and send the request again when the limit is "
+            "reached, with the same Idempotency-Key if it has one."
+        ),
+    ),
+    CauseText(
+        id="done-twice",
+        severity="error",
+        title="It makes a change twice after a failure.",
+        matters=(
+            "The first attempt had already made the change. Now there are two keys, tickets or "
+            "operations where one was wanted."
+        ),
+        because=_REUSED_KEY,
+        place="the contract, Endpoints, 3",
+        instead=(
+            "Create one Idempotency-Key per intended change, and send it with every attempt. Look "
+            "at what exists before you begin anew."
+        ),
+    ),
+    CauseText(
+        id="result-differs",
+        severity="warning",
+        title="It reports success, but leaves a different result after a failure.",
+        matters="What was asked for is missing or different, and nobody is told.",
+        because=_POLLED,
+        place="the contract, What the service does",
+        instead="Compare the result with what was asked for before you report success.",
+    ),
+    CauseText(
+        id="accepted-is-done",
+        severity="warning",
+        title="It takes an accepted operation for a finished one.",
+        matters=(
+            "The operation can still fail. The client has then reported success for something that "
+            "never happened."
+        ),
+        because=_POLLED,
+        place="the contract, What the service does",
+        instead=(
+            "Poll the operation until its state is succeeded, failed or cancelled, and report "
+            "success only for succeeded."
+        ),
+    ),
+    CauseText(
+        id="failed-operation-is-success",
+        severity="error",
+        title="It reports success although the operation failed or was cancelled.",
+        matters="Everything that relies on the result continues as if the change had been made.",
+        because=_OPERATION_STATES,
+        place="the contract, Resources, Operation",
+        instead=(
+            "Treat every final state but succeeded as a failure: show error.message and "
+            "error.suggested_action, and exit with a code other than 0."
+        ),
+    ),
+    CauseText(
+        id="unfinished-operation-is-success",
+        severity="error",
+        title="It reports success although the operation has not ended.",
+        matters="The operation can still fail, or never end.",
+        because=_OPERATION_STATES,
+        place="the contract, Resources, Operation",
+        instead=(
+            "Report success only when the state is succeeded. When you stop waiting, say that the "
+            "result is unknown, and exit with a code other than 0."
+        ),
+    ),
+    CauseText(
+        id="refusal-is-success",
+        severity="error",
+        title="It reports success although the service refused the request.",
+        matters="The change was not made, or the data is missing, and nobody is told.",
+        because=_PROBLEMS,
+        place="the contract, Errors",
+        instead=(
+            "Check the status of every response. For a problem that is not retryable, show its code "
+            "and suggested_action, and exit with a code other than 0."
+        ),
+    ),
+    CauseText(
+        id="success-whatever-happens",
+        severity="error",
+        title="It reports success whatever happens.",
+        matters=(
+            "A refused request, a failed operation and one that never ends all look like success. "
+            "Everything that relies on the exit code continues as if the work were done."
+        ),
+        because=_PROBLEMS,
+        place="the contract, Errors",
+        instead=(
+            "Let errors end the client: do not catch what you cannot handle, and exit with a code "
+            "other than 0 if the work is not done."
+        ),
+    ),
+    CauseText(
+        id="key-value-lost",
+        severity="error",
+        title="It reports success without the value of the API key that it created.",
+        matters=(
+            "The response with the value was lost, and is never sent again. Whatever was stored in "
+            "place of the value does not work."
+        ),
+        because=(
+            "Only the first creation returns the full value. An exact replay (same name and "
+            "Idempotency-Key) returns metadata and value null."
+        ),
+        place="the contract, Endpoints, 3",
+        instead=(
+            "Check that `value` is not null. If it is null, create another key under a new name and "
+            "with a new Idempotency-Key, and have the lost key revoked."
+        ),
+    ),
+    CauseText(
+        id="absence-ignored",
+        severity="warning",
+        title="It does not notice that something is absent that may be absent.",
+        matters=(
+            "The contract allows null and empty lists. The client continues with a value that does "
+            "not exist, such as a host named None."
+        ),
+        because=(
+            "database | object or null | null means the owned environment has no confirmed "
+            "managed placement"
+        ),
+        place="the contract, Resources, DatabaseCompute",
+        instead="Check for null and for empty lists before you use what they may contain.",
+    ),
+    CauseText(
+        id="crashes",
+        severity="warning",
+        title="It crashes at a response that the contract allows.",
+        matters="The client ends in the middle of its work, and says nothing useful.",
+        because=_PROBLEMS,
+        place="the contract, Errors",
+        instead=(
+            "Handle every status and every null that the contract allows, and report the failure."
+        ),
+    ),
+    CauseText(
+        id="retries-in-vain",
+        severity="warning",
+        title="It sends a request again that cannot succeed, or without a pause.",
+        matters=(
+            "A request that is not retryable gets the same response each time. Retries without a "
+            "pause load a service that is already in trouble, and count toward rate limits."
+        ),
+        because=_PROBLEMS,
+        place="the contract, Errors: retryable is one of those fields",
+        instead=(
+            "Check `retryable` before a retry, wait between attempts, wait longer each time, and "
+            "stop after a few."
+        ),
+    ),
+    CauseText(
+        id="retries-without-pause",
+        severity="warning",
+        title="It retries without a pause.",
+        matters=(
+            "Attempts that follow each other at once meet the same failure, are used up in a moment, "
+            "and load a service that is already in trouble."
+        ),
+        because=_PROBLEMS,
+        place="the contract, Errors",
+        instead="Wait before each retry, and longer each time: for example 0.2, 0.5 and 1 second.",
+    ),
+    CauseText(
+        id="never-gives-up",
+        severity="warning",
+        title="It keeps sending requests without end when what it waits for does not come.",
+        matters=(
+            "The client never ends, and nobody is told. A job that calls it hangs until somebody "
+            "ends it."
+        ),
+        because=_OPERATION_STATES,
+        place="the contract, Resources, Operation",
+        instead=(
+            "Set a deadline for the whole wait. When it has passed, report that the result is "
+            "unknown, and exit with a code other than 0."
+        ),
+    ),
+    CauseText(
+        id="hangs",
+        severity="warning",
+        title="It hangs after a failure.",
+        matters="A job that calls the client hangs until somebody ends it.",
+        because=_PROBLEMS,
+        place="the contract, Errors",
+        instead="Set a time limit for each request and for the whole work, and report the failure.",
+    ),
+    CauseText(
+        id="may-hide-failure",
+        severity="note",
+        title="It ends with exit code 0 although a request failed, and only its output differs.",
+        matters=(
+            "A person may see the failure in the output. A script or a build server, which reads the "
+            "exit code, does not."
+        ),
+        because=_PROBLEMS,
+        place="the contract, Errors",
+        instead="If the client did not do what it was asked for, exit with a code other than 0.",
+    ),
+)
+
+#: The texts by the id of their cause, in the order in which a report lists causes of one severity.
+CAUSE_TEXTS: Mapping[str, CauseText] = {text.id: text for text in _TEXTS}

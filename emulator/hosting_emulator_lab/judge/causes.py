@@ -1,0 +1,166 @@
+"""The causes that a judge found: what the client does wrong, with the trials that show it.
+
+Several tools may see one mistake. A trial with a lost response shows a change that is made twice, and
+the conduct rules show the new Idempotency-Key with which it was made. `gather_causes` reports such a
+mistake once, under the cause that says most about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from hosting_emulator.messages import ConductFinding, Severity
+from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
+
+#: The severities, highest first.
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+#: Causes whose symptoms another cause explains: the id of the better cause by the id of the other.
+#: If both are found, only the better cause is reported, with the symptoms of both.
+_EXPLAINED_BY: tuple[tuple[str, str], ...] = (
+    ("done-twice", "new-key-after-uncertainty"),
+    ("done-twice", "missing-idempotency-key"),
+    ("result-differs", "new-key-after-uncertainty"),
+    ("result-differs", "key-outlives-intent"),
+    ("result-differs", "key-reused-for-another-request"),
+    ("retries-in-vain", "retried-not-retryable"),
+    ("retries-in-vain", "retried-too-soon"),
+    ("never-gives-up", "retried-not-retryable"),
+    ("retries-in-vain", "retries-without-pause"),
+    ("retries-without-pause", "retried-too-soon"),
+    ("api-key-value-lost", "key-value-lost"),
+    ("null-as-token", "key-value-lost"),
+    ("operation-not-followed", "accepted-is-done"),
+    ("result-differs", "accepted-is-done"),
+    ("failed-operation-is-success", "accepted-is-done"),
+    ("unfinished-operation-is-success", "accepted-is-done"),
+    ("operation-not-followed", "rejects-unknown-value"),
+    ("operation-not-followed", "stopped-at-the-unknown"),
+    ("stopped-at-the-unknown", "rejects-unknown-value"),
+    ("stopped-at-the-unknown", "rejects-unknown-field"),
+    ("expects-full-pages", "first-page-for-all"),
+    ("gives-up-at-unreadable-response", "gives-up-at-passing-failure"),
+    ("gives-up-at-passing-failure", "key-reused-for-another-request"),
+    ("done-twice", "key-reused-for-another-request"),
+    ("waits-without-limit", "hangs"),
+    ("sends-what-may-be-refused", "unread-field"),
+    ("sends-what-may-be-refused", "secret-in-url"),
+    ("unread-field", "secret-in-url"),
+)
+#: Claims of success under different failures. A client that makes several of them claims it always.
+_CLAIMS = frozenset(
+    {
+        "failed-operation-is-success",
+        "refusal-is-success",
+        "unfinished-operation-is-success",
+        "accepted-is-done",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """What one trial showed of a cause.
+
+    `trial` is the trial's text, which `judge --trial` accepts. `message` says in one sentence what
+    happened, and `output` holds the last lines that the command printed. `request` names the request
+    at which it happened, such as `create_user_api_key#1`. It is empty if there is no such request.
+    """
+
+    trial: str
+    message: str
+    output: tuple[str, ...] = ()
+    request: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCause:
+    """One mistake in a client, and the symptoms that show it.
+
+    `seen_alone` tells whether a trial showed the cause again when it ran alone. A cause that was not
+    seen alone is never more than a note, because the machine may have been at fault.
+    """
+
+    text: CauseText
+    symptoms: tuple[Symptom, ...]
+    seen_alone: bool = True
+
+    @property
+    def id(self) -> str:
+        """The id of the cause, such as `done-twice` or the id of a conduct rule."""
+        return self.text.id
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of the cause."""
+        return self.text.severity if self.seen_alone else "note"
+
+
+def rule_cause(finding: ConductFinding) -> CauseText:
+    """Return the texts of the conduct rule that a finding is about."""
+    return CauseText(
+        id=finding.rule,
+        severity=finding.severity,
+        title=f"{finding.title}.",
+        matters=finding.matters,
+        because=finding.because,
+        place=finding.place,
+        instead=finding.instead,
+    )
+
+
+def gather_causes(
+    symptoms: Iterable[tuple[CauseText, Symptom]], seen_alone: Mapping[str, bool]
+) -> list[ClientCause]:
+    """Group symptoms by cause, and merge causes that one mistake explains. The worst come first.
+
+    `seen_alone` tells for each id of a cause whether a trial that ran alone showed it. A cause that
+    is missing from `seen_alone` needs no such trial.
+    """
+    texts: dict[str, CauseText] = {}
+    symptoms_by_cause: dict[str, list[Symptom]] = {}
+    for text, symptom in symptoms:
+        texts[text.id] = _more_severe(texts.get(text.id), text)
+        symptoms_by_cause.setdefault(text.id, []).append(symptom)
+    if len(_CLAIMS & texts.keys()) > 1:
+        for claim in (*_CLAIMS, "may-hide-failure"):
+            _merge(texts, symptoms_by_cause, claim, CAUSE_TEXTS["success-whatever-happens"])
+    for explained, better in _EXPLAINED_BY:
+        if better in texts:
+            _merge(texts, symptoms_by_cause, explained, texts[better])
+    causes = [
+        ClientCause(text, tuple(dict.fromkeys(symptoms_by_cause[id_])), seen_alone.get(id_, True))
+        for id_, text in texts.items()
+    ]
+    return sorted(causes, key=_rank)
+
+
+def _merge(
+    texts: dict[str, CauseText],
+    symptoms_by_cause: dict[str, list[Symptom]],
+    explained: str,
+    better: CauseText,
+) -> None:
+    """Move the symptoms of a cause, if it was found, to the better cause that explains them."""
+    text = texts.pop(explained, None)
+    if text is None:
+        return
+    severity = _more_severe(text, texts.get(better.id, better)).severity
+    texts[better.id] = replace(better, severity=severity)
+    symptoms_by_cause.setdefault(better.id, []).extend(symptoms_by_cause.pop(explained))
+
+
+def _more_severe(first: CauseText | None, second: CauseText) -> CauseText:
+    """Return the text with the higher severity, or the second text if both are the same."""
+    if first is None:
+        return second
+    if SEVERITIES.index(first.severity) < SEVERITIES.index(second.severity):
+        return first
+    return second
+
+
+def _rank(cause: ClientCause) -> tuple[int, int]:
+    order = list(CAUSE_TEXTS)
+    place = order.index(cause.id) if cause.id in CAUSE_TEXTS else len(order)
+    return SEVERITIES.index(cause.severity), place

@@ -1,0 +1,273 @@
+"""Judges a client: makes its clean runs, then the planned trials within a budget.
+
+What a trial shows counts only if a trial shows it again while no other run is in progress.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol
+
+from hosting_emulator.messages import Severity
+from hosting_emulator.sdk.text import count_text
+from hosting_emulator_lab.judge.cause_texts import CauseText
+from hosting_emulator_lab.judge.causes import ClientCause, Symptom, gather_causes
+from hosting_emulator_lab.judge.clean_runs import CleanRuns, make_clean_runs
+from hosting_emulator_lab.judge.exercised import exercised_by
+from hosting_emulator_lab.judge.judgment import Judgment
+from hosting_emulator_lab.judge.run_results import CleanRun
+from hosting_emulator_lab.judge.symptoms import is_varied_failure, symptoms_of
+from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trial_runs import TrialRuns
+from hosting_emulator_lab.judge.trials import FaultTrial, Trial, VariedTrial
+from hosting_emulator_lab.judge.variation_causes import points_of_same_causes
+from hosting_emulator_lab.judge.variation_search import varied_results
+from hosting_emulator_lab.run_conditions import RunsStopped
+
+#: The seeds of the trials with varied responses.
+SEEDS = ("1", "2", "3")
+#: How many trials may fail to show a cause again alone before the cause is only a note.
+_MOST_CONFIRMATIONS = 3
+#: A suggested budget is this much longer than the estimated time, and a multiple of so many seconds.
+_SPARE_TIME = 1.25
+_BUDGET_STEP_S = 10
+
+
+class Listener(Protocol):
+    """Is told about the progress of a judgment, from several threads but never from two at once."""
+
+    def on_plan(self, plan: TrialPlan, clean: CleanRun) -> None:
+        """The clean runs have ended, and these trials follow."""
+
+    def on_trial(self, trial: Trial, tried: int, planned: int) -> None:
+        """A trial has ended. So many of the planned trials have ended now."""
+
+    def on_cause(self, text: CauseText, symptom: Symptom) -> None:
+        """A cause was found, and was seen alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeChoices:
+    """What a user chose. `budget_s` is in real seconds, and `jobs` is the number of parallel runs."""
+
+    command: str
+    budget_s: float
+    jobs: int
+    severity: Severity = "warning"
+
+
+class ClientJudge:
+    """Judges one client. Call `judge` once.
+
+    `stop_reason` returns why no more runs may be made, such as `interrupted`, or an empty text.
+    """
+
+    def __init__(
+        self,
+        runs: TrialRuns,
+        choices: JudgeChoices,
+        listener: Listener,
+        stop_reason: Callable[[], str],
+    ) -> None:
+        self._runs = runs
+        self._choices = choices
+        self._listener = listener
+        self._stop_reason = stop_reason
+        self._began = time.monotonic()
+        self._lock = threading.Lock()
+        self._symptoms: list[tuple[CauseText, Symptom]] = []
+        self._follows_operations = True
+        self._tried: set[Trial] = set()
+        #: For each cause, whether a run that was alone showed it, and how many runs did not.
+        self._seen_alone: dict[str, bool] = {}
+        self._confirmations: dict[str, int] = {}
+
+    def judge(self) -> Judgment:
+        """Make all runs, and return the judgment.
+
+        Raises CleanRunFailed or ScaledRunFailed if a clean run does not succeed, and RunsStopped if
+        the runs are stopped before the clean runs have ended.
+        """
+        choices = self._choices
+        clean_runs = make_clean_runs(self._runs, limit_s=choices.budget_s, jobs=choices.jobs)
+        clean = clean_runs.clean
+        self._symptoms += clean_runs.symptoms
+        self._follows_operations = not any(
+            text.id == "operation-not-followed" for text, _ in clean_runs.symptoms
+        )
+        plan = plan_trials(clean.observation.requests, SEEDS)
+        self._listener.on_plan(plan, clean)
+        for text, symptom in clean_runs.symptoms:
+            if text.severity != "note":
+                self._listener.on_cause(text, symptom)
+        jobs = 1 if clean_runs.disturb_each_other else choices.jobs
+        trials_began = time.monotonic()
+        self._make_trials(plan, clean, jobs)
+        trials_s = time.monotonic() - trials_began
+        return self._judgment(plan, clean_runs, jobs, trials_s)
+
+    # --- Trials ----------------------------------------------------------------------------------
+
+    def _make_trials(self, plan: TrialPlan, clean: CleanRun, jobs: int) -> None:
+        """Make all trials for which there is time, several in parallel."""
+        points = [*plan.required, *plan.others]
+        with ThreadPoolExecutor(jobs) as pool:
+            futures = [pool.submit(self._try_point, point, clean, plan) for point in points[:1]]
+            futures.append(pool.submit(self._try_variation, plan, clean))
+            futures += [pool.submit(self._try_point, point, clean, plan) for point in points[1:]]
+            for future in futures:
+                future.result()
+
+    def _has_time(self) -> bool:
+        """Return whether another trial may begin."""
+        used_s = time.monotonic() - self._began
+        return used_s < self._choices.budget_s and not self._stop_reason()
+
+    def _try_point(self, trial: FaultTrial, clean: CleanRun, plan: TrialPlan) -> None:
+        if not self._has_time():
+            return
+        try:
+            result = self._runs.trial(trial, clean)
+            self._add(result, clean)
+        except RunsStopped:
+            return
+        self._count(trial, plan)
+
+    def _try_variation(self, plan: TrialPlan, clean: CleanRun) -> None:
+        """Make the varied trials one after the other, because one explains what the next one shows."""
+        known_points: list[str] = []
+        for trial in plan.varied:
+            try:
+                for result in varied_results(trial, self._varied_run(clean), known_points):
+                    self._add(result, clean)
+                    assert isinstance(result.trial, VariedTrial)
+                    if is_varied_failure(result):
+                        known_points += points_of_same_causes(result.trial.points)
+            except RunsStopped:
+                return
+            self._count(trial, plan)
+
+    def _varied_run(self, clean: CleanRun) -> Callable[[VariedTrial], TrialResult]:
+        def run(trial: VariedTrial) -> TrialResult:
+            if not self._has_time():
+                raise RunsStopped
+            return self._runs.trial(trial, clean)
+
+        return run
+
+    def _count(self, trial: Trial, plan: TrialPlan) -> None:
+        with self._lock:
+            self._tried.add(trial)
+            self._listener.on_trial(trial, len(self._tried), plan.trial_count)
+
+    def _add(self, result: TrialResult, clean: CleanRun) -> None:
+        """Add what a trial shows. If it shows a new cause, look whether it shows the cause alone, too.
+
+        Raises RunsStopped.
+        """
+        symptoms = self._symptoms_of(result)
+        with self._lock:
+            self._symptoms += symptoms
+            new = {text.id: (text, symptom) for text, symptom in symptoms if self._is_new(text)}
+        if not new:
+            return
+        repeated = self._runs.trial(result.trial, clean, alone=True)
+        repeated_ids = {text.id for text, _ in self._symptoms_of(repeated)}
+        with self._lock:
+            for id_, (text, symptom) in new.items():
+                was_known = self._seen_alone.get(id_, False)
+                self._seen_alone[id_] = was_known or id_ in repeated_ids
+                if self._seen_alone[id_] and not was_known:
+                    self._listener.on_cause(text, symptom)
+
+    def _symptoms_of(self, result: TrialResult) -> list[tuple[CauseText, Symptom]]:
+        return list(symptoms_of(result, follows_operations=self._follows_operations))
+
+    def _is_new(self, text: CauseText) -> bool:
+        """Return whether a cause must still be seen alone, and count the attempt."""
+        if self._seen_alone.get(text.id, False) or text.severity == "note":
+            return False
+        attempts = self._confirmations.get(text.id, 0)
+        self._confirmations[text.id] = attempts + 1
+        return attempts < _MOST_CONFIRMATIONS
+
+    # --- Judgment --------------------------------------------------------------------------------
+
+    def _judgment(
+        self, plan: TrialPlan, clean_runs: CleanRuns, jobs: int, trials_s: float
+    ) -> Judgment:
+        clean = clean_runs.clean
+        all_trials: list[Trial] = [*plan.varied, *plan.required, *plan.others]
+        not_tried = [trial for trial in all_trials if trial not in self._tried]
+        return Judgment(
+            command=self._choices.command,
+            request_count=clean.observation.request_count,
+            clean_s=clean.end.duration_s,
+            run_count=self._runs.run_count,
+            duration_s=time.monotonic() - self._began,
+            causes=self._causes(clean_runs),
+            planned=len(all_trials),
+            tried=len(all_trials) - len(not_tried),
+            not_tried=not_tried,
+            needed_s=self._needed_budget(len(not_tried), clean, jobs, trials_s),
+            unproven=self._unproven(plan, clean),
+            remarks=[*clean_runs.remarks, *self._stop_remarks()],
+            exercised=exercised_by(clean.observation.requests),
+            severity=self._choices.severity,
+        )
+
+    def _causes(self, clean_runs: CleanRuns) -> list[ClientCause]:
+        seen_alone = dict(self._seen_alone)
+        # The clean runs need no confirmation: the first of them was alone.
+        for text, _ in clean_runs.symptoms:
+            seen_alone[text.id] = True
+        return gather_causes(self._symptoms, seen_alone)
+
+    def _stop_remarks(self) -> list[str]:
+        reason = self._stop_reason()
+        return [f"The judgment ended early: {reason}."] if reason else []
+
+    def _unproven(self, plan: TrialPlan, clean: CleanRun) -> list[str]:
+        """Return why the trials do not prove that the client survives."""
+        if not clean.observation.request_count:
+            return [
+                "The command sends no request to the emulator. Does it use HOSTING_BASE_URL and "
+                "HOSTING_TOKEN?"
+            ]
+        if not plan.required:
+            return [
+                "None of the command's requests has a valid token or API key, such as HOSTING_TOKEN."
+            ]
+        reasons = []
+        missing = [trial for trial in plan.required if trial not in self._tried]
+        if missing:
+            pairs = count_text(len(missing), "pair")
+            reasons.append(f"There was no time for {pairs} of a call and a kind of failure.")
+        if not any(self._is_expiry(trial) for trial in self._tried):
+            reasons.append("No run had an expired token.")
+        missing_seeds = [trial for trial in plan.varied if trial not in self._tried]
+        if len(missing_seeds) == len(plan.varied):
+            reasons.append("No run had varied responses.")
+        return reasons
+
+    @staticmethod
+    def _is_expiry(trial: Trial) -> bool:
+        return isinstance(trial, FaultTrial) and trial.point.fault == "token_expired"
+
+    def _needed_budget(self, not_tried: int, clean: CleanRun, jobs: int, trials_s: float) -> int:
+        """Estimate a budget in real seconds that would do for all trials."""
+        if not not_tried:
+            return math.ceil(self._choices.budget_s)
+        used_s = time.monotonic() - self._began
+        # Until trials have shown how long they take, a trial is as long as the clean run.
+        seconds_per_trial = clean.end.duration_s / jobs
+        if self._tried:
+            seconds_per_trial = trials_s / len(self._tried)
+        estimate_s = (used_s + not_tried * seconds_per_trial) * _SPARE_TIME
+        return _BUDGET_STEP_S * math.ceil(estimate_s / _BUDGET_STEP_S)

@@ -1,0 +1,79 @@
+"""The judgment on a client: the causes, and what was tried and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hosting_emulator.messages import Severity
+from hosting_emulator_lab.judge.causes import SEVERITIES, ClientCause
+from hosting_emulator_lab.judge.exercised import Exercised
+from hosting_emulator_lab.judge.trials import Trial
+
+SURVIVED = 0
+HAS_CAUSES = 1
+UNDECIDED = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgment:
+    """What is known about a client after all trials.
+
+    `command` is the client's command line, `request_count` the number of requests in its clean run,
+    and `clean_s` the duration of that run in real seconds. `run_count` is the number of all runs, and
+    `duration_s` the duration of the whole judgment in real seconds.
+
+    `planned` is the number of planned trials, and `tried` the number of those that were made.
+    `not_tried` are the others, and `needed_s` is a budget in real seconds that would do for all.
+    `unproven` are the reasons why the trials do not prove that the client survives.
+
+    `remarks` are sentences about the judgment itself. `severity` is the lowest severity that counts.
+    """
+
+    command: str
+    request_count: int
+    clean_s: float
+    run_count: int
+    duration_s: float
+    causes: Sequence[ClientCause]
+    planned: int
+    tried: int
+    not_tried: Sequence[Trial]
+    needed_s: int
+    unproven: Sequence[str]
+    remarks: Sequence[str]
+    exercised: Exercised
+    severity: Severity = "warning"
+
+    @property
+    def exit_code(self) -> int:
+        """0 if the client survived, 1 if a cause counts, and 2 if nothing was found or proven."""
+        if self.counted_causes:
+            return HAS_CAUSES
+        if self.unproven:
+            return UNDECIDED
+        return SURVIVED
+
+    @property
+    def counted_causes(self) -> list[ClientCause]:
+        """The causes of the chosen severity and above."""
+        lowest = SEVERITIES.index(self.severity)
+        return [cause for cause in self.causes if SEVERITIES.index(cause.severity) <= lowest]
+
+    @property
+    def other_causes(self) -> list[ClientCause]:
+        """The causes below the chosen severity."""
+        counted = {cause.id for cause in self.counted_causes}
+        return [cause for cause in self.causes if cause.id not in counted]
+
+    @property
+    def headline(self) -> str:
+        """The result in a few words."""
+        count = len(self.counted_causes)
+        if count == 1:
+            return "1 cause found"
+        if count:
+            return f"{count} causes found"
+        if self.unproven:
+            return "could not be judged"
+        return "survived"

@@ -1,0 +1,89 @@
+"""A judgment as JSON, and the parts of a cause that all reports show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from hosting_emulator.sdk import JsonObject
+from hosting_emulator_lab.judge.causes import ClientCause, Symptom
+from hosting_emulator_lab.judge.exercised import code_count, contract_calls
+from hosting_emulator_lab.judge.judgment import Judgment
+
+#: Returns the command line that makes a trial, given by its text, again.
+RepeatLine: TypeAlias = Callable[[str], str]
+#: The maximum number of symptoms that a report shows for a cause.
+_MOST_SYMPTOMS = 3
+
+
+def judgment_document(judgment: Judgment, repeat: RepeatLine) -> JsonObject:
+    """Return a judgment as a JSON document."""
+    exercised = judgment.exercised
+    return {
+        "command": judgment.command,
+        "result": judgment.headline,
+        "exit_code": judgment.exit_code,
+        "severity": judgment.severity,
+        "causes": [_cause_document(cause, repeat) for cause in judgment.causes],
+        "planned": judgment.planned,
+        "tried": judgment.tried,
+        "not_tried": [str(trial) for trial in judgment.not_tried],
+        "needed_budget_s": judgment.needed_s,
+        "unproven": list(judgment.unproven),
+        "remarks": list(judgment.remarks),
+        "runs": judgment.run_count,
+        "duration_s": round(judgment.duration_s, 3),
+        "clean": {
+            "requests": judgment.request_count,
+            "duration_s": round(judgment.clean_s, 3),
+        },
+        "exercised": {
+            "calls": list(exercised.calls),
+            "calls_of_contract": contract_calls(),
+            "statuses": list(exercised.statuses),
+            "problem_codes": list(exercised.codes),
+            "problem_codes_of_contract": code_count(),
+            "operation_ends": list(exercised.ends),
+            "pages": exercised.pages,
+            "replays": exercised.replays,
+        },
+    }
+
+
+def shown_symptoms(cause: ClientCause) -> Sequence[Symptom]:
+    """Return the symptoms that a report shows: the first few with different messages."""
+    distinct: dict[str, Symptom] = {}
+    for symptom in cause.symptoms:
+        distinct.setdefault(symptom.message, symptom)
+    return list(distinct.values())[:_MOST_SYMPTOMS]
+
+
+def other_trials(cause: ClientCause) -> list[str]:
+    """Return the texts of the trials that showed a cause and are not among its shown symptoms."""
+    shown_trials = {symptom.trial for symptom in shown_symptoms(cause)}
+    trials = dict.fromkeys(symptom.trial for symptom in cause.symptoms)
+    return [trial for trial in trials if trial not in shown_trials]
+
+
+def repeatable_trial(cause: ClientCause) -> str:
+    """Return the text of the trial that best shows a cause again: the first of its symptoms."""
+    return cause.symptoms[0].trial
+
+
+def _cause_document(cause: ClientCause, repeat: RepeatLine) -> JsonObject:
+    text = cause.text
+    return {
+        "id": cause.id,
+        "severity": cause.severity,
+        "title": text.title,
+        "matters": text.matters,
+        "because": text.because,
+        "place": text.place,
+        "instead": text.instead,
+        "seen_alone": cause.seen_alone,
+        "symptoms": [
+            {"trial": symptom.trial, "message": symptom.message, "output": list(symptom.output)}
+            for symptom in cause.symptoms
+        ],
+        "repeat": repeat(repeatable_trial(cause)),
+    }

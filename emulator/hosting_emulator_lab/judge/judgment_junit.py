@@ -1,0 +1,61 @@
+"""A judgment as JUnit XML, which build servers display."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosting_emulator import junit
+from hosting_emulator_lab.judge.causes import ClientCause
+from hosting_emulator_lab.judge.judgment import UNDECIDED, Judgment
+from hosting_emulator_lab.judge.judgment_document import RepeatLine, repeatable_trial
+from hosting_emulator_lab.judge.judgment_text import tried_text
+
+
+def judgment_junit(judgment: Judgment, repeat: RepeatLine) -> str:
+    """Return a judgment as JUnit XML.
+
+    Each cause is a test case: a failure if its severity counts, and a passed case with its text as
+    output otherwise. One more case passes if the trials prove that the client survives. It fails as an
+    error if nothing was found and nothing was proven. A suite has the numbers of planned and tried
+    trials as properties.
+    """
+    cases = [_failed_case(cause, repeat) for cause in judgment.counted_causes]
+    cases += [_noted_case(cause, repeat) for cause in judgment.other_causes]
+    cases.append(_whole_case(judgment))
+    suite = junit.suite("judge", cases, time=f"{judgment.duration_s:.3f}")
+    properties = junit.element("properties")
+    for name, value in (("planned", judgment.planned), ("tried", judgment.tried)):
+        properties.append(junit.element("property", name=name, value=value))
+    suite.insert(0, properties)
+    return junit.report(f"hosting-emulator judge {judgment.command}", [suite])
+
+
+def _failed_case(cause: ClientCause, repeat: RepeatLine) -> Any:
+    message = f"{cause.severity}: {cause.text.title}"
+    failure = junit.element("failure", _details(cause, repeat), type=cause.id, message=message)
+    return junit.case("causes", cause.id, failure, time="0")
+
+
+def _noted_case(cause: ClientCause, repeat: RepeatLine) -> Any:
+    output = junit.element("system-out", f"{cause.text.title}\n{_details(cause, repeat)}")
+    return junit.case("causes", cause.id, output, time="0")
+
+
+def _whole_case(judgment: Judgment) -> Any:
+    outcome = None
+    if judgment.exit_code == UNDECIDED:
+        message = " ".join([*judgment.unproven, tried_text(judgment)])
+        outcome = junit.element("error", message=message)
+    return junit.case("whole command", "survives", outcome, time="0")
+
+
+def _details(cause: ClientCause, repeat: RepeatLine) -> str:
+    lines: list[str] = []
+    for symptom in cause.symptoms:
+        lines.append(f"{symptom.trial}: {symptom.message}")
+        lines += symptom.output
+    text = cause.text
+    lines.append(f"why: {text.matters} “{text.because}” ({text.place})")
+    lines.append(f"instead: {text.instead}")
+    lines.append(f"repeat: {repeat(repeatable_trial(cause))}")
+    return "\n".join(lines)

@@ -1,0 +1,113 @@
+"""A judgment as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from textwrap import wrap
+
+from hosting_emulator.sdk.text import count_text, paint, plain
+from hosting_emulator_lab.judge.causes import ClientCause
+from hosting_emulator_lab.judge.exercised import Exercised, code_count, contract_calls
+from hosting_emulator_lab.judge.judgment import SURVIVED, Judgment
+from hosting_emulator_lab.judge.judgment_document import (
+    RepeatLine,
+    other_trials,
+    repeatable_trial,
+    shown_symptoms,
+)
+
+_WIDTH = 100
+_LABEL_WIDTH = 9
+_INDENT = " " * 3
+#: The maximum number of lines of a command's output to show for a symptom.
+_MOST_OUTPUT_LINES = 6
+_LONGEST_LINE = 160
+_SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "dim"}
+_RESULT_STYLES = {0: "green", 1: "red", 2: "magenta"}
+_wrapped = partial(wrap, break_long_words=False, break_on_hyphens=False)
+
+
+def judgment_text(judgment: Judgment, repeat: RepeatLine, *, color: bool = False) -> str:
+    """Return a judgment as text without a final newline. `repeat` returns lines that repeat trials."""
+    parts = ["\n".join(_head(judgment))]
+    causes = [*judgment.counted_causes, *judgment.other_causes]
+    for number, cause in enumerate(causes, 1):
+        parts.append("\n".join(_cause_lines(number, cause, repeat)))
+    parts.append("\n".join(_summary(judgment)))
+    text = "\n\n".join(parts)
+    return text if color else plain(text)
+
+
+def tried_text(judgment: Judgment) -> str:
+    """Return a sentence about what was tried and what was not."""
+    everything = f"all {count_text(judgment.planned, 'planned trial')}"
+    if not judgment.not_tried:
+        has_survived = judgment.exit_code == SURVIVED
+        return f"{'Survived' if has_survived else 'Tried'} {everything}."
+    left = len(judgment.not_tried)
+    verb = "was" if left == 1 else "were"
+    return (
+        f"Tried {judgment.tried} of {judgment.planned} trials; {left} {verb} not tried: "
+        f"give --budget {judgment.needed_s}s."
+    )
+
+
+def exercised_lines(exercised: Exercised) -> list[str]:
+    """Return sentences about what the clean run exercised of the contract."""
+    calls = f"{len(exercised.calls)} of {len(contract_calls())} calls"
+    if exercised.missing_calls:
+        calls += f" (not {', '.join(exercised.missing_calls)})"
+    codes = f"{len(exercised.codes)} of {code_count()} problem codes"
+    lines = [f"The clean run exercises {calls} and {codes}."]
+    if exercised.ends:
+        lines.append(f"It sees operations end as {', '.join(exercised.ends)}.")
+    if exercised.pages:
+        lines.append(f"It reads {count_text(exercised.pages, 'page')} of deployments.")
+    if exercised.replays:
+        lines.append(f"It receives {count_text(exercised.replays, 'replay')}.")
+    return lines
+
+
+def _head(judgment: Judgment) -> Iterator[str]:
+    style = _RESULT_STYLES[judgment.exit_code]
+    yield paint("bold", f"judge: {judgment.command}")
+    figures = (
+        f"{count_text(judgment.request_count, 'request')} in the clean run, "
+        f"{count_text(judgment.run_count, 'run')} in {judgment.duration_s:.0f} s"
+    )
+    yield f"{paint(style, judgment.headline)}  ({figures})"
+
+
+def _cause_lines(number: int, cause: ClientCause, repeat: RepeatLine) -> Iterator[str]:
+    severity = paint(_SEVERITY_STYLES[cause.severity], cause.severity)
+    yield f"{number}. {severity}: {cause.text.title} [{cause.id}]"
+    for symptom in shown_symptoms(cause):
+        yield from _labelled("seen", f"{symptom.trial}: {symptom.message}")
+        for line in symptom.output[-_MOST_OUTPUT_LINES:]:
+            yield paint("dim", f"{_INDENT}{' ' * _LABEL_WIDTH}| {line[:_LONGEST_LINE]}")
+    others = other_trials(cause)
+    if others:
+        yield from _labelled("", f"and at {count_text(len(others), 'other trial')}")
+    if not cause.seen_alone:
+        yield from _labelled("", "not seen again when the trial ran alone, so it may be chance")
+    yield from _labelled("why", f"{cause.text.matters} “{cause.text.because}” ({cause.text.place})")
+    yield from _labelled("instead", cause.text.instead)
+    # A command line is never wrapped, so that it can be copied.
+    yield f"{_INDENT}{'repeat':<{_LABEL_WIDTH}}{repeat(repeatable_trial(cause))}"
+
+
+def _labelled(label: str, text: str) -> Iterator[str]:
+    indent = _INDENT + " " * _LABEL_WIDTH
+    lines = _wrapped(text, _WIDTH - len(indent)) or [""]
+    yield f"{_INDENT}{label:<{_LABEL_WIDTH}}{lines[0]}"
+    for line in lines[1:]:
+        yield indent + line
+
+
+def _summary(judgment: Judgment) -> Iterator[str]:
+    yield paint(_RESULT_STYLES[judgment.exit_code], tried_text(judgment))
+    for reason in judgment.unproven:
+        yield f"Not proven: {reason}"
+    yield from judgment.remarks
+    yield " ".join(exercised_lines(judgment.exercised))

@@ -1,0 +1,27 @@
+"""Which pages of a list a client left unread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hosting_emulator_lab.judge.client_requests import NumberedRequest
+
+
+def requests_without_next_page(requests: Sequence[NumberedRequest]) -> list[NumberedRequest]:
+    """Return the requests whose response has a `next_cursor` that no later request sends.
+
+    The requests must have their responses.
+    """
+    unread = []
+    for index, request in enumerate(requests):
+        cursor = _next_cursor(request)
+        later_queries = [later.exchange.query or "" for later in requests[index + 1 :]]
+        if cursor and not any(cursor in query for query in later_queries):
+            unread.append(request)
+    return unread
+
+
+def _next_cursor(request: NumberedRequest) -> str:
+    if not request.succeeded or not isinstance(request.response, dict):
+        return ""
+    return str(request.response.get("next_cursor") or "")

@@ -1,0 +1,50 @@
+"""Lets runs happen side by side, or one of them alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class RunGate:
+    """A gate for threads that make runs.
+
+    Any number of threads may be inside `shared()` at a time. A thread inside `alone()` is the only
+    one inside. A thread that waits for `alone()` goes before threads that wait for `shared()`.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._shared_count = 0
+        self._is_alone = False
+        #: The number of threads that wait to be alone.
+        self.waiting_count = 0
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Wait until no thread is alone or waits to be, and let others in within a `with` block."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_alone and not self.waiting_count)
+            self._shared_count += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._shared_count -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait until no other thread is inside, and let none in within a `with` block."""
+        with self._changed:
+            self.waiting_count += 1
+            self._changed.wait_for(lambda: not self._is_alone and not self._shared_count)
+            self.waiting_count -= 1
+            self._is_alone = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_alone = False
+                self._changed.notify_all()

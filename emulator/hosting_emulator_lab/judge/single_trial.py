@@ -1,0 +1,71 @@
+"""Makes one trial of a judgment again, as the last line of a cause in a report asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hosting_emulator.messages import Severity
+from hosting_emulator_lab.judge.cause_texts import CauseText
+from hosting_emulator_lab.judge.causes import SEVERITIES, Symptom, gather_causes
+from hosting_emulator_lab.judge.clean_runs import compare_clean_runs, try_clean_run
+from hosting_emulator_lab.judge.run_results import UNDECIDED_VERDICTS, VERDICT_MEANINGS
+from hosting_emulator_lab.judge.symptoms import symptoms_of
+from hosting_emulator_lab.judge.trial_runs import TrialRuns
+from hosting_emulator_lab.judge.trials import CleanTrial, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class SingleTrial:
+    """What one trial came to.
+
+    `text` describes the result, and `printed_lines` are what the command printed. `exit_code` is 1 if
+    the trial shows a cause of the chosen severity, 2 if it proves nothing, and 0 otherwise.
+    """
+
+    text: str
+    printed_lines: tuple[str, ...]
+    exit_code: int
+
+
+def try_once(runs: TrialRuns, trial: Trial, *, limit_s: float, severity: Severity) -> SingleTrial:
+    """Make a trial once, after the clean runs with which it is compared.
+
+    Each clean run ends after `limit_s` real seconds at the latest. Raises CleanRunFailed if a clean run
+    does not succeed, ValueError if the trial does not apply to the command's requests, and RunsStopped.
+    """
+    if isinstance(trial, CleanTrial):
+        end, symptoms = try_clean_run(runs, trial, limit_s=limit_s)
+        verdict_text = f"exit code {end.exit_code}"
+        is_undecided = end.hung or end.exit_code != 0
+        return _single(trial, verdict_text, symptoms, end.printed_lines, severity, is_undecided)
+    clean = compare_clean_runs(runs, limit_s=limit_s)
+    result = runs.trial(trial, clean)
+    reasons = "; ".join(result.reasons) or VERDICT_MEANINGS[result.verdict].text
+    return _single(
+        trial,
+        f"{result.verdict}: {reasons}",
+        symptoms_of(result),
+        result.printed_lines,
+        severity,
+        result.verdict in UNDECIDED_VERDICTS,
+    )
+
+
+def _single(
+    trial: Trial,
+    verdict_text: str,
+    symptoms: Iterable[tuple[CauseText, Symptom]],
+    printed_lines: Iterable[str] | None,
+    severity: Severity,
+    is_undecided: bool,
+) -> SingleTrial:
+    lowest = SEVERITIES.index(severity)
+    causes = gather_causes(symptoms, {})
+    lines = [f"{trial}  {verdict_text}"]
+    for cause in causes:
+        lines.append(f"{cause.severity}: {cause.text.title} [{cause.id}]")
+        lines += [f"    {symptom.message}" for symptom in cause.symptoms]
+    counts = any(SEVERITIES.index(cause.severity) <= lowest for cause in causes)
+    exit_code = 1 if counts else 2 if is_undecided else 0
+    return SingleTrial("\n".join(lines), tuple(printed_lines or ()), exit_code)

@@ -1,0 +1,160 @@
+"""Reads the result of a trial as symptoms of causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hosting_emulator.messages import ConductFinding
+from hosting_emulator.sdk.conduct_text import request_numbers
+from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
+from hosting_emulator_lab.judge.causes import Symptom, rule_cause
+from hosting_emulator_lab.judge.fault_points import FaultPoint, kind_of
+from hosting_emulator_lab.judge.judged_run import NO_VALUE
+from hosting_emulator_lab.judge.lasting_effects import LastingEffect
+from hosting_emulator_lab.judge.lasting_verdicts import crash_line
+from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
+from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, causes_of_points
+
+_UNNOTICED_FAILURE = "exit code 0, although the operation that the request started did not succeed"
+#: The lasting effects that end an operation otherwise than by success.
+_FAILED_OPERATIONS = ("fail", "cancel", "exhaust")
+#: So many attempts without pauses are too many. A client may try again once at once.
+_TOO_FAST_ATTEMPTS = 3
+#: What the contract says about something that may be absent, and where, by the fault that removes it.
+_ABSENCES = {
+    "empty_list": (
+        "items (array of Deployment) and next_cursor (string, opaque continuation cursor, "
+        "characters A-Z a-z 0-9 _ -).",
+        "the contract, Page of deployments",
+    ),
+    "no_zone": (
+        "null when status is not_authorized",
+        "the contract, Resources, DnsAuthorization",
+    ),
+}
+#: The causes of verdicts that mean the same for every fault.
+_CAUSES_OF_VERDICTS = {
+    "doubled": "done-twice",
+    "differs": "result-differs",
+    "crashed": "crashes",
+    "repeated": "retries-in-vain",
+}
+
+
+def symptoms_of(
+    result: TrialResult, *, follows_operations: bool = True
+) -> Iterator[tuple[CauseText, Symptom]]:
+    """Yield what a trial shows of each cause: its conduct findings, and its verdict.
+
+    `follows_operations` tells whether the client polls its operations to their end in a clean run.
+    """
+    for finding in result.findings:
+        yield rule_cause(finding), finding_symptom(str(result.trial), finding)
+    trial = result.trial
+    if result.fast_attempts >= _TOO_FAST_ATTEMPTS:
+        message = (
+            f"{result.fast_attempts} attempts at one request, with hardly a pause between them"
+        )
+        yield CAUSE_TEXTS["retries-without-pause"], Symptom(str(trial), message)
+    if not follows_operations and _claims_failed_operation(result):
+        yield CAUSE_TEXTS["accepted-is-done"], Symptom(str(trial), _UNNOTICED_FAILURE)
+    elif isinstance(trial, FaultTrial):
+        cause_id = _cause_of_point(trial.point, result)
+        if cause_id:
+            text = _for_fault(CAUSE_TEXTS[cause_id], trial.point.fault)
+            yield text, _verdict_symptom(result, trial.point.request)
+    elif result.stopped_at_page:
+        message = f"it stopped at the page of {result.stopped_at_page}, which has a next_cursor"
+        text = VARIATION_CAUSES["expects-full-pages"].text
+        yield text, Symptom(str(trial), message, request=result.stopped_at_page)
+    elif isinstance(trial, VariedTrial) and is_varied_failure(result):
+        for text in causes_of_points(trial.points):
+            yield text, _verdict_symptom(result, "")
+
+
+def _claims_failed_operation(result: TrialResult) -> bool:
+    """Return whether a client exits with 0 although its operation failed or was cancelled."""
+    trial = result.trial
+    if not isinstance(trial, FaultTrial) or trial.point.fault not in _FAILED_OPERATIONS:
+        return False
+    return result.hit and not result.exit_code and result.verdict != "hung"
+
+
+def is_varied_failure(result: TrialResult) -> bool:
+    """Return whether a varied run ended in another way than the clean run.
+
+    A run that had to be ended proves nothing: the client may have waited as it was told.
+    """
+    return not result.is_fine and result.verdict not in ("unclear", "misbehaved", "hung")
+
+
+def finding_symptom(trial: str, finding: ConductFinding) -> Symptom:
+    """Return what a trial, given by its text, shows of a broken conduct rule."""
+    message = f"{request_numbers(finding)}: {finding.message}"
+    return Symptom(trial, message)
+
+
+def _verdict_symptom(result: TrialResult, request: str) -> Symptom:
+    message = "; ".join(result.reasons) or VERDICT_MEANINGS[result.verdict].text
+    if result.verdict != "unclear":
+        message = f"{result.verdict}: {message}"
+    return Symptom(str(result.trial), message, result.output, request)
+
+
+def _for_fault(text: CauseText, fault: str) -> CauseText:
+    """Return the text of a cause with the sentence of the contract that is about a fault."""
+    if text.id != "absence-ignored" or fault not in _ABSENCES:
+        return text
+    because, place = _ABSENCES[fault]
+    return replace(text, because=because, place=place)
+
+
+def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
+    """Return the id of the cause that a point's verdict shows, or an empty text if there is none."""
+    if result.verdict == "failed":
+        if point.fault == "malformed_response":
+            return "gives-up-at-unreadable-response"
+        return "gives-up-at-passing-failure"
+    if result.verdict == "hung":
+        return _cause_of_hanging(point)
+    if result.verdict == "blind success":
+        if NO_VALUE in result.reasons:
+            return "key-value-lost"
+        return "refusal-is-success" if point.lasting is None else _claimed(point, point.lasting)
+    if result.verdict == "unclear":
+        return _cause_of_doubt(point, result)
+    return _CAUSES_OF_VERDICTS.get(result.verdict, "")
+
+
+def _cause_of_hanging(point: FaultPoint) -> str:
+    if point.lasting is not None:
+        return "never-gives-up"
+    if kind_of(point.fault) == "timeout":
+        return "waits-without-limit"
+    return "hangs"
+
+
+def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
+    """Return the cause of a run of which only the output can tell how it went."""
+    if not result.exit_code:
+        return "may-hide-failure"
+    if not crash_line(result.output):
+        return ""
+    is_altered = point.lasting is not None and point.lasting.request_end == "altered"
+    return "absence-ignored" if is_altered else "crashes"
+
+
+def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
+    """Return the cause of a claim of success under a lasting effect."""
+    if point.fault == "value_lost":
+        return "key-value-lost"
+    if point.fault in _FAILED_OPERATIONS:
+        return "failed-operation-is-success"
+    if effect.request_end == "altered":
+        return "absence-ignored"
+    if effect.request_end == "refused":
+        return "refusal-is-success"
+    return "unfinished-operation-is-success"

@@ -1,0 +1,113 @@
+"""Plans the trials of a client: which failures and variations it meets, the most informative first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES, FaultPoint, kind_of
+from hosting_emulator_lab.judge.lasting_effects import LASTING_EFFECTS
+from hosting_emulator_lab.judge.point_plan import plan_points
+from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
+
+#: What is tried once at each call: a client that copes with it at the first request to a call copes
+#: with it at the later ones. Lasting effects that meet every request belong here, and responses that
+#: never come, because each of them makes a client wait for its whole time limit.
+_ONCE_FOR_EACH_CALL = ("outage", "token_expired", "timeout")
+#: What shows most about a client, the most informative first. Effects for which a patient client
+#: waits come early, so that their waiting overlaps with other runs.
+_FIRST = (
+    "timeout",
+    "token_expired",
+    "value_lost",
+    "connection_reset",
+    "fail",
+    "stick",
+    "blocked",
+    "outage",
+    "abort:service_unavailable",
+    "abort:forbidden",
+    "rate_limit",
+    "gateway_error",
+    "database_null",
+    "no_zone",
+    "empty_list",
+    "another_page",
+    "cancel",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPlan:
+    """The trials of a client.
+
+    `varied` are the trials with varied responses. `required` are the fault trials without which
+    nothing is proven: the first one of each kind at each call, and one with an expired token. `others`
+    are the remaining fault trials. All are in the order in which they should be made.
+    """
+
+    varied: tuple[VariedTrial, ...]
+    required: tuple[FaultTrial, ...]
+    others: tuple[FaultTrial, ...]
+
+    @property
+    def trial_count(self) -> int:
+        """The number of planned trials."""
+        return len(self.varied) + len(self.required) + len(self.others)
+
+
+def plan_trials(requests: Sequence[NumberedRequest], seeds: Iterable[str]) -> TrialPlan:
+    """Plan the trials of a client that sends these requests in its clean run.
+
+    Each of `seeds` is the seed of a trial with varied responses. The same requests get the same plan.
+    """
+    planned = plan_points(requests, faults=(*KINDS, *OUTCOMES))
+    points = sorted(_without_repetitions(planned.points), key=_rank)
+    required: list[FaultTrial] = []
+    others: list[FaultTrial] = []
+    tried_kinds: set[tuple[str, str]] = set()
+    for point in points:
+        kind = (point.call, _kind_at_call(point))
+        if kind in tried_kinds:
+            others.append(FaultTrial(point))
+        else:
+            tried_kinds.add(kind)
+            required.append(FaultTrial(point))
+    varied = tuple(VariedTrial(seed) for seed in seeds)
+    return TrialPlan(varied, tuple(required), tuple(others))
+
+
+def _without_repetitions(points: Iterable[FaultPoint]) -> list[FaultPoint]:
+    """Leave out the later points of what is tried once for each call."""
+    remaining: list[FaultPoint] = []
+    tried: set[tuple[str, str]] = set()
+    for point in points:
+        if point.fault in _ONCE_FOR_EACH_CALL:
+            if (point.call, point.fault) in tried:
+                continue
+            tried.add((point.call, point.fault))
+        remaining.append(point)
+    return remaining
+
+
+def _kind_at_call(point: FaultPoint) -> str:
+    """Return the kind of a point. A kind is tried at a call if one of its points is tried there.
+
+    A change that is made before the response is lost differs from one that is not made. All refusals
+    that last are one kind.
+    """
+    if point.fault in _ONCE_FOR_EACH_CALL:
+        return point.fault
+    if point.lasting is None:
+        return f"{kind_of(point.fault)}/{point.phase}"
+    if point.fault in LASTING_EFFECTS:
+        return point.fault
+    return "refused"
+
+
+def _rank(point: FaultPoint) -> int:
+    """Return the place of a point's fault among those that show most. Others come after these."""
+    if point.fault in _FIRST:
+        return _FIRST.index(point.fault)
+    return len(_FIRST)

@@ -1,0 +1,203 @@
+"""Makes the runs of trials, and compares each with the clean run."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from hosting_emulator.messages import ConductFinding
+from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint, kind_of
+from hosting_emulator_lab.judge.judged_run import ComparedRun
+from hosting_emulator_lab.judge.paging import requests_without_next_page
+from hosting_emulator_lab.judge.point_verdicts import judge_point
+from hosting_emulator_lab.judge.run_gate import RunGate
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
+from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
+from hosting_emulator_lab.judge.wire_verdicts import ordinary_verdict
+from hosting_emulator_lab.run_conditions import RunConditions
+
+#: Makes a run under some conditions. The text names the run's world, and the number is the run's time
+#: limit in real seconds. The function calls `begin` and `end` of the visit. Raises RunsStopped.
+PerformTrial: TypeAlias = Callable[[RunVisit, str, float, RunConditions], RunEnd]
+
+#: The shortest time limit of a trial, in real seconds.
+_SHORTEST_LIMIT_S = 10.0
+#: Added to the time limit of a trial in which no response comes: longer than the time limits that
+#: clients usually have for a response.
+_NO_RESPONSE_LIMIT_S = 35.0
+#: The time limit of a trial as a multiple of the clean run's duration. The limit is doubled for a
+#: lasting effect, because a client may have a time limit for what it waits for.
+_LIMIT_FACTOR = 3
+_LASTING_FACTOR = 2
+#: How late a delayed response is for a client that does not wait for LATE_MS, in real milliseconds.
+_SLIGHTLY_LATE_MS = 100
+
+
+class TrialRuns:
+    """Makes trials of one client. `skip_rules` are conduct rules that are not checked.
+
+    Several threads may make trials at the same time. `limit_s` is the time limit of each trial in
+    real seconds. If it is None, the limit depends on the duration of the clean run.
+    """
+
+    def __init__(
+        self, perform: PerformTrial, *, limit_s: float | None, skip_rules: Sequence[str]
+    ) -> None:
+        self._perform = perform
+        self._own_limit_s = limit_s
+        self._skip_rules = skip_rules
+        self._gate = RunGate()
+        self._lock = threading.Lock()
+        #: The number of runs so far.
+        self.run_count = 0
+        #: How late a delayed response is for this client. 0 until a run has shown how long it waits.
+        self._late_ms = 0
+        self._late_ms_lock = threading.Lock()
+
+    def clean(self, trial: CleanTrial, limit_s: float, *, alone: bool) -> tuple[RunEnd, RunVisit]:
+        """Make a clean run, which ends after `limit_s` real seconds at the latest."""
+        visit = RunVisit(skip_rules=self._skip_rules)
+        end = self._run(visit, trial, limit_s, alone=alone)
+        return end, visit
+
+    def trial(self, trial: Trial, clean: CleanRun, *, alone: bool = False) -> TrialResult:
+        """Make a trial that is not a clean run, and compare it with the clean run.
+
+        If `alone` is True, no other run is in progress meanwhile. Raises RunsStopped.
+        """
+        assert not isinstance(trial, CleanTrial)
+        if isinstance(trial, FaultTrial):
+            return self._fault_trial(trial, clean, alone=alone)
+        return self._varied_trial(trial, clean, alone=alone)
+
+    def _fault_trial(self, trial: FaultTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
+        point = trial.point
+        limit_s = self.limit_s(clean, is_lasting=point.lasting is not None)
+        # A client that is alone needs no longer than it needed beside others.
+        if point.fault == "timeout" and not alone:
+            limit_s = self._no_response_limit_s(limit_s)
+        visit = self._visit(point, clean, self._late_ms_for(point, clean))
+        end = self._run(visit, trial, limit_s, alone=alone)
+        assert visit.observation is not None
+        result = judge_point(point, end, visit.observation, clean, limit_s=limit_s)
+        return TrialResult(
+            trial,
+            result.verdict,
+            result.reasons,
+            result.exit_code,
+            result.duration_s,
+            output=result.output,
+            findings=new_findings(visit, clean),
+            hit=result.hit,
+            fast_attempts=_excess_attempts(visit.observation, clean),
+            printed_lines=end.printed_lines or (),
+        )
+
+    def _varied_trial(self, trial: VariedTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
+        limit_s = self.limit_s(clean, is_lasting=False)
+        visit = RunVisit(skip_rules=self._skip_rules)
+        end = self._run(visit, trial, limit_s, alone=alone)
+        assert visit.observation is not None
+        run = ComparedRun(end, visit.observation, clean, limit_s)
+        verdict, reasons = ordinary_verdict(run)
+        return TrialResult(
+            trial,
+            verdict,
+            tuple(reasons),
+            end.exit_code,
+            round(end.duration_s, 3),
+            output=end.output,
+            findings=new_findings(visit, clean),
+            stopped_at_page=_stopped_at_page(visit.observation, clean),
+            varied=end.varied,
+            printed_lines=end.printed_lines or (),
+        )
+
+    def limit_s(self, clean: CleanRun, *, is_lasting: bool) -> float:
+        """Return the time limit of a trial in real seconds."""
+        if self._own_limit_s is not None:
+            return self._own_limit_s
+        limit_s = max(_SHORTEST_LIMIT_S, _LIMIT_FACTOR * clean.end.duration_s)
+        if is_lasting:
+            limit_s *= _LASTING_FACTOR
+        return round(limit_s, 1)
+
+    def _no_response_limit_s(self, limit_s: float) -> float:
+        if self._own_limit_s is not None:
+            return limit_s
+        return limit_s + _NO_RESPONSE_LIMIT_S
+
+    def _run(self, visit: RunVisit, trial: Trial, limit_s: float, *, alone: bool) -> RunEnd:
+        with self._lock:
+            self.run_count += 1
+            name = f"run-{self.run_count}"
+        gate = self._gate.alone() if alone else self._gate.shared()
+        with gate:
+            return self._perform(visit, name, limit_s, trial.conditions)
+
+    def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:
+        return RunVisit(point, clean, self._skip_rules, late_ms)
+
+    def _late_ms_for(self, point: FaultPoint, clean: CleanRun) -> int:
+        """Return how late the response at a point is, in real milliseconds.
+
+        Before the first delay, a run with a double delay shows how long the client waits.
+        """
+        if kind_of(point.fault) not in ("latency", "slow_response"):
+            return LATE_MS
+        with self._late_ms_lock:
+            if not self._late_ms:
+                is_patient = self._waits_for_late_response(point, clean)
+                self._late_ms = LATE_MS if is_patient else _SLIGHTLY_LATE_MS
+            return self._late_ms
+
+    def _waits_for_late_response(self, point: FaultPoint, clean: CleanRun) -> bool:
+        """Return whether the client waits for a delayed response, and sends no request again."""
+        latency = FaultPoint(point.call, point.number, "latency", "before_commit")
+        visit = self._visit(latency, clean, 2 * LATE_MS)
+        limit_s = self.limit_s(clean, is_lasting=False)
+        end = self._run(visit, FaultTrial(latency), limit_s, alone=False)
+        if visit.observation is None or end.exit_code:
+            return False
+        return visit.observation.request_count == clean.observation.request_count
+
+
+def _stopped_at_page(observation: Observation, clean: CleanRun) -> str:
+    """Return the name of the request after whose page the client stopped, but not in the clean run."""
+    if requests_without_next_page(clean.observation.requests):
+        return ""
+    unread = requests_without_next_page(observation.requests)
+    return unread[0].name if unread else ""
+
+
+def _excess_attempts(observation: Observation, clean: CleanRun) -> int:
+    """Return the largest number of attempts at one request with hardly a pause between them.
+
+    Requests that the clean run sends as well do not count, because several workers may send the same.
+    """
+    usual: Counter[str] = Counter(
+        f"{request.call} {request.exchange.path}" for request in clean.observation.requests
+    )
+    largest = 0
+    for attempt, count in observation.fast_attempts.items():
+        path = attempt.split(" ")[1].partition("?")[0]
+        usual_count = max(
+            (number for name, number in usual.items() if name.endswith(f" {path}")), default=1
+        )
+        largest = max(largest, count - usual_count + 1)
+    return largest
+
+
+def new_findings(visit: RunVisit, clean: CleanRun) -> tuple[ConductFinding, ...]:
+    """Return the findings of a run about rules that the clean run keeps. Notes are left out."""
+    broken_rules = {text.partition(":")[0] for text in clean.observation.conduct}
+    return tuple(
+        finding
+        for finding in visit.findings
+        if finding.severity != "note" and finding.rule not in broken_rules
+    )

@@ -1,0 +1,135 @@
+"""A trial: one run of the client under one condition that the contract allows.
+
+As text, a trial reads `clean`, `clean/scaled`, `clean/base-path`, a fault point such as
+`create_user_api_key#1/timeout/after_commit`, or `vary/SEED` with, after another slash, the variation
+points to which it is limited, such as `vary/3/unknown-phase,extra-fields`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.variation_causes import JUDGED_POINTS
+from hosting_emulator_lab.run_conditions import RunConditions
+
+#: World seconds per real second where a run's clock runs. World time passes as real time does, so that
+#: a client that does not wait as long as a response says is seen.
+SCALED_RATE = 1.0
+#: Operations end at the first poll, one second of world time after they were accepted. A client that
+#: waits as long as a response says then waits one real second per run.
+_ONE_POLL = "timed 1s 0s"
+#: An operation stays queued long enough for early polls, and then ends soon.
+_QUEUED_FOR_LONG = "timed 2s 1s"
+#: Operations are polled in each of their phases, so that varied responses show all of them.
+_ALL_PHASES = "timed 1s 1s"
+#: The faults under which the pauses between attempts are measured, for which the clock must run.
+_SHOWS_PAUSES = ("outage",)
+CleanKind: TypeAlias = Literal["skip", "scaled", "base-path"]
+
+
+@dataclass(frozen=True, slots=True)
+class CleanTrial:
+    """A run without any failure.
+
+    `kind` is `skip` if polling moves the time, `scaled` if the clock runs fast, and `base-path` if
+    the base URL has a path.
+    """
+
+    kind: CleanKind = "skip"
+
+    def __str__(self) -> str:
+        return "clean" if self.kind == "skip" else f"clean/{self.kind}"
+
+    @property
+    def conditions(self) -> RunConditions:
+        """The conditions of the run."""
+        if self.kind == "scaled":
+            return RunConditions(
+                clock="scaled", rate=SCALED_RATE, operation_profile=_QUEUED_FOR_LONG
+            )
+        return RunConditions(
+            clock="skip",
+            operation_profile=_ONE_POLL,
+            has_base_path=self.kind == "base-path",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FaultTrial:
+    """A run in which one request meets one fault."""
+
+    point: FaultPoint
+
+    def __str__(self) -> str:
+        return str(self.point)
+
+    @property
+    def conditions(self) -> RunConditions:
+        """The conditions of the run."""
+        if self.point.fault in _SHOWS_PAUSES:
+            return RunConditions(clock="scaled", rate=SCALED_RATE, operation_profile=_ONE_POLL)
+        return RunConditions(clock="skip", operation_profile=_ONE_POLL)
+
+
+@dataclass(frozen=True, slots=True)
+class VariedTrial:
+    """A run in which responses vary at the variation points `points`.
+
+    If there are none, responses vary at all points that a judge tries.
+    """
+
+    seed: str
+    points: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        if not self.points:
+            return f"vary/{self.seed}"
+        return f"vary/{self.seed}/{','.join(self.points)}"
+
+    @property
+    def conditions(self) -> RunConditions:
+        """The conditions of the run."""
+        return RunConditions(
+            clock="skip",
+            operation_profile=_ALL_PHASES,
+            vary=self.seed,
+            vary_only=self.points or JUDGED_POINTS,
+        )
+
+
+Trial: TypeAlias = CleanTrial | FaultTrial | VariedTrial
+
+
+def read_trial(text: str) -> Trial:
+    """Read a trial from its text form. Raises ValueError, which says what would be right."""
+    first, _, rest = text.partition("/")
+    if first == "clean":
+        return _read_clean(text, rest)
+    if first == "vary":
+        return _read_varied(text, rest)
+    if "#" not in first:
+        raise ValueError(
+            f"{text!r} is not a trial: write clean, clean/scaled, clean/base-path, vary/SEED, "
+            "vary/SEED/POINT,... or CALL#N/FAULT/PHASE"
+        )
+    return FaultTrial(FaultPoint.read(text))
+
+
+def _read_clean(text: str, kind: str) -> CleanTrial:
+    if not kind:
+        return CleanTrial()
+    if kind == "scaled":
+        return CleanTrial("scaled")
+    if kind == "base-path":
+        return CleanTrial("base-path")
+    raise ValueError(f"{text!r} is not a trial: write clean, clean/scaled or clean/base-path")
+
+
+def _read_varied(text: str, rest: str) -> VariedTrial:
+    seed, _, points = rest.partition("/")
+    if not seed:
+        raise ValueError(f"{text!r} has no seed: write vary/SEED, such as vary/1")
+    names = tuple(name for name in points.split(",") if name)
+    return VariedTrial(seed, names)

@@ -1,0 +1,218 @@
+"""What several trials show is reported once, by the mistake that explains it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.sdk import ConductFinding
+from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
+from hosting_emulator_lab.judge.causes import ClientCause, Symptom, gather_causes, rule_cause
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.judged_run import NO_VALUE
+from hosting_emulator_lab.judge.run_results import Verdict
+from hosting_emulator_lab.judge.symptoms import symptoms_of
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import FaultTrial, Trial, VariedTrial, read_trial
+from hosting_emulator_lab.judge.variation_causes import causes_of_points, points_of_same_causes
+from tests.support.product_tables import variation_points
+
+
+def finding(rule: str, severity: str = "error") -> ConductFinding:
+    """Return a conduct finding about a rule."""
+    values: dict[str, Any] = {
+        "rule": rule,
+        "severity": severity,
+        "title": f"Broke {rule}",
+        "message": "it did so",
+        "requests": [1, 2],
+        "more_requests": 0,
+        "at": "2026-01-01T00:00:00.000Z",
+        "because": "a sentence",
+        "place": "the contract",
+        "matters": "It matters.",
+        "instead": "Do otherwise.",
+    }
+    return ConductFinding(**values)
+
+
+def result(text: str, verdict: Verdict, *reasons: str, **fields: Any) -> TrialResult:
+    """Return the result of a trial."""
+    trial: Trial = read_trial(text)
+    return TrialResult(trial, verdict, reasons, 0, 0.5, **fields)
+
+
+def causes(*results: TrialResult, **seen_alone: bool) -> list[ClientCause]:
+    """Return the causes that results show."""
+    symptoms = [symptom for each in results for symptom in symptoms_of(each)]
+    return gather_causes(symptoms, seen_alone)
+
+
+def ids(*results: TrialResult) -> list[str]:
+    """Return the ids of the causes that results show."""
+    return [cause.id for cause in causes(*results)]
+
+
+@pytest.mark.parametrize(
+    ("trial", "verdict", "cause"),
+    [
+        (
+            "create_user_api_key#1/connection_reset/after_commit",
+            "failed",
+            "gives-up-at-passing-failure",
+        ),
+        ("create_user_api_key#1/timeout/before_commit", "hung", "waits-without-limit"),
+        ("create_user_api_key#1/truncate/before_commit", "hung", "hangs"),
+        ("apply_project_domains#1/stick/lasting", "hung", "never-gives-up"),
+        ("apply_project_domains#1/fail/lasting", "blind success", "failed-operation-is-success"),
+        (
+            "apply_project_domains#1/stick/lasting",
+            "blind success",
+            "unfinished-operation-is-success",
+        ),
+        ("apply_project_domains#1/abort:forbidden/lasting", "blind success", "refusal-is-success"),
+        ("create_user_api_key#1/value_lost/lasting", "blind success", "key-value-lost"),
+        ("read_database_compute#1/database_null/lasting", "blind success", "absence-ignored"),
+        ("create_user_api_key#1/connection_reset/after_commit", "doubled", "done-twice"),
+        ("create_user_api_key#1/connection_reset/after_commit", "differs", "result-differs"),
+        ("get_dns_authorization#1/abort:forbidden/lasting", "crashed", "crashes"),
+        ("get_dns_authorization#1/abort:forbidden/lasting", "repeated", "retries-in-vain"),
+        ("get_dns_authorization#1/abort:forbidden/lasting", "unclear", "may-hide-failure"),
+        ("list_deployments#1/empty_list/lasting", "unclear", "may-hide-failure"),
+    ],
+)
+def test_a_verdict_has_a_cause(trial: str, verdict: Verdict, cause: str) -> None:
+    assert ids(result(trial, verdict)) == [cause]
+
+
+@pytest.mark.parametrize(
+    ("trial", "output", "causes_shown"),
+    [
+        ("list_deployments#1/empty_list/lasting", "IndexError: list index", ["absence-ignored"]),
+        ("get_dns_authorization#1/abort:forbidden/lasting", "KeyError: 'zone'", ["crashes"]),
+        ("get_dns_authorization#1/abort:forbidden/lasting", "Refused: forbidden", []),
+    ],
+)
+def test_an_exit_code_counts_only_if_the_output_looks_like_a_crash(
+    trial: str, output: str, causes_shown: list[str]
+) -> None:
+    ended = TrialResult(read_trial(trial), "unclear", (), 1, 0.5, output=(output,))
+    assert ids(ended) == causes_shown
+
+
+@pytest.mark.parametrize("verdict", ["survived", "gave up", "waits", "not reached"])
+def test_a_verdict_that_finds_no_mistake_has_no_cause(verdict: Verdict) -> None:
+    assert ids(result("create_user_api_key#1/timeout/before_commit", verdict)) == []
+
+
+def test_a_lost_value_of_a_key_is_a_cause_of_its_own_under_every_fault() -> None:
+    lost = result("create_user_api_key#1/truncate/after_commit", "blind success", NO_VALUE)
+    assert ids(lost) == ["key-value-lost"]
+
+
+def test_a_change_that_is_made_twice_is_explained_by_the_new_key() -> None:
+    doubled = result(
+        "create_user_api_key#1/connection_reset/after_commit",
+        "doubled",
+        findings=(finding("new-key-after-uncertainty"),),
+    )
+    other = result("apply_project_domains#1/connection_reset/after_commit", "doubled")
+    [cause] = causes(doubled, other)
+    assert cause.id == "new-key-after-uncertainty"
+    assert {symptom.request for symptom in cause.symptoms} >= {
+        "create_user_api_key#1",
+        "apply_project_domains#1",
+    }
+
+
+def test_a_merged_cause_has_the_higher_severity() -> None:
+    note = rule_cause(finding("api-key-value-lost", "note"))
+    symptoms = [(note, Symptom("clean", "lost"))]
+    symptoms.append((CAUSE_TEXTS["key-value-lost"], Symptom("clean", "used")))
+    [cause] = gather_causes(symptoms, {})
+    assert (cause.id, cause.severity) == ("key-value-lost", "error")
+
+
+@pytest.mark.parametrize("verdict", ["survived", "differs", "blind success"])
+def test_a_client_that_never_polls_and_claims_success_takes_accepted_for_done(
+    verdict: Verdict,
+) -> None:
+    unfollowed = (
+        rule_cause(finding("operation-not-followed", "note")),
+        Symptom("clean", "not polled"),
+    )
+    failed = result("apply_project_domains#1/fail/lasting", verdict)
+    claimed = symptoms_of(failed, follows_operations=False)
+    [cause] = gather_causes([unfollowed, *claimed], {})
+    assert (cause.id, cause.severity) == ("accepted-is-done", "warning")
+
+
+def test_a_client_that_claims_success_under_each_failure_claims_it_always() -> None:
+    claims = [
+        result("apply_project_domains#1/fail/lasting", "blind success"),
+        result("apply_project_domains#1/stick/lasting", "blind success"),
+        result("apply_project_domains#1/abort:forbidden/lasting", "blind success"),
+        result("get_dns_authorization#1/abort:forbidden/lasting", "unclear"),
+    ]
+    assert ids(*claims) == ["success-whatever-happens"]
+
+
+def test_a_client_that_polls_and_claims_success_ignores_the_failure() -> None:
+    assert ids(result("apply_project_domains#1/fail/lasting", "blind success")) == [
+        "failed-operation-is-success"
+    ]
+
+
+def test_several_points_of_one_mistake_are_one_cause() -> None:
+    points = ("accepted-status", "key-created-status")
+    assert [text.id for text in causes_of_points(points)] == ["expects-one-success-status"]
+
+
+def test_every_variation_point_belongs_to_exactly_one_cause() -> None:
+    for point in variation_points():
+        [text] = causes_of_points([point])
+        assert point in points_of_same_causes([point])
+        assert f"({point})" not in text.title, f"name the cause that {point} shows"
+
+
+def test_a_new_variation_point_is_never_lost() -> None:
+    [text] = causes_of_points(["brand-new"])
+    assert "brand-new" in text.title
+
+
+@pytest.mark.parametrize("verdict", ["survived", "hung", "unclear"])
+def test_a_varied_run_without_a_failure_names_no_point(verdict: Verdict) -> None:
+    assert ids(result("vary/1/extra-fields", verdict)) == []
+
+
+def test_a_cause_that_no_run_showed_alone_is_only_a_note() -> None:
+    failed = result("vary/1/extra-fields", "failed")
+    [cause] = causes(failed, **{"rejects-unknown-field": False})
+    assert (cause.severity, cause.seen_alone) == ("note", False)
+    [confirmed] = causes(failed, **{"rejects-unknown-field": True})
+    assert confirmed.severity == "warning"
+
+
+def test_the_worst_causes_come_first() -> None:
+    texts = [
+        CAUSE_TEXTS["may-hide-failure"],
+        CAUSE_TEXTS["gives-up-at-passing-failure"],
+        CAUSE_TEXTS["done-twice"],
+    ]
+    gathered = gather_causes([(text, Symptom("clean", "seen")) for text in texts], {})
+    assert [cause.severity for cause in gathered] == ["error", "warning", "note"]
+
+
+@pytest.mark.parametrize("text", CAUSE_TEXTS.values(), ids=lambda text: text.id)
+def test_every_cause_says_what_the_client_does_in_one_sentence(text: CauseText) -> None:
+    assert text.title.startswith("It ")
+    assert text.title.endswith(".")
+    assert text.matters.endswith(".")
+    assert text.instead.endswith(".")
+
+
+def test_a_point_and_a_variation_keep_their_kind_of_trial() -> None:
+    point = FaultPoint.read("create_user_api_key#1/timeout/before_commit")
+    assert read_trial(str(point)) == FaultTrial(point)
+    assert read_trial("vary/1") == VariedTrial("1")

@@ -1,0 +1,255 @@
+"""A judgment: what it runs, what counts, and when nothing is proven."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator_lab.judge.cause_texts import CauseText
+from hosting_emulator_lab.judge.causes import Symptom
+from hosting_emulator_lab.judge.clean_runs import ScaledRunFailed
+from hosting_emulator_lab.judge.client_judge import ClientJudge, JudgeChoices
+from hosting_emulator_lab.judge.judgment import Judgment
+from hosting_emulator_lab.judge.run_results import CleanRun, CleanRunFailed, RunEnd
+from hosting_emulator_lab.judge.trial_plan import TrialPlan
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
+from hosting_emulator_lab.run_conditions import RunsStopped
+from tests.lab.judge.planned_runs import PlannedRuns
+from tests.lab.judge.test_causes import finding
+
+RESET = "create_user_api_key#1/connection_reset/after_commit"
+
+
+class Progress:
+    """Notes what a judge reports while it works."""
+
+    def __init__(self) -> None:
+        self.planned_count = 0
+        self.tried_counts: list[int] = []
+        self.causes: list[str] = []
+
+    def on_plan(self, plan: TrialPlan, clean: CleanRun) -> None:
+        self.planned_count = plan.trial_count
+
+    def on_trial(self, trial: Trial, tried: int, planned: int) -> None:
+        self.tried_counts.append(tried)
+
+    def on_cause(self, text: CauseText, symptom: Symptom) -> None:
+        self.causes.append(text.id)
+
+
+def judge(runs: PlannedRuns, progress: Progress | None = None, **choices: Any) -> Judgment:
+    """Judge a client whose runs a test has planned."""
+    options: dict[str, Any] = {"command": "client", "budget_s": 60.0, "jobs": 1, **choices}
+    stop_reason = options.pop("stop_reason", "")
+    listener = progress or Progress()
+    return ClientJudge(runs, JudgeChoices(**options), listener, lambda: stop_reason).judge()
+
+
+def fails_at(text: str, **fields: Any) -> Any:
+    """Return results in which one trial makes a change twice."""
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) != text:
+            return None
+        return TrialResult(trial, "doubled", ("2 keys",), 0, 0.5, **fields)
+
+    return results
+
+
+def test_a_client_that_survives_everything_survives() -> None:
+    judgment = judge(PlannedRuns())
+    assert (judgment.exit_code, judgment.headline) == (0, "survived")
+    assert (judgment.tried, judgment.not_tried) == (judgment.planned, [])
+    assert judgment.causes == []
+
+
+def test_a_judgment_begins_with_three_clean_runs() -> None:
+    runs = PlannedRuns()
+    judge(runs)
+    assert runs.log[0] == "clean alone"
+    assert sorted(runs.log[1:3]) == ["clean/base-path", "clean/scaled"]
+
+
+def test_an_expired_token_and_varied_responses_are_always_tried() -> None:
+    runs = PlannedRuns()
+    judge(runs)
+    assert any("/token_expired/" in text for text in runs.log)
+    assert "vary/1" in runs.log
+
+
+def test_a_failure_is_a_cause_if_the_trial_shows_it_again_alone() -> None:
+    runs = PlannedRuns(fails_at(RESET))
+    progress = Progress()
+    judgment = judge(runs, progress)
+    assert f"{RESET} alone" in runs.log
+    assert [cause.id for cause in judgment.causes] == ["done-twice"]
+    assert progress.causes == ["done-twice"]
+    assert judgment.exit_code == 1
+
+
+def test_a_failure_that_the_trial_does_not_show_alone_is_only_a_note() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        return None if alone else fails_at(RESET)(trial, alone)
+
+    progress = Progress()
+    judgment = judge(PlannedRuns(results), progress)
+    [cause] = judgment.causes
+    assert (cause.severity, cause.seen_alone) == ("note", False)
+    assert progress.causes == []
+    assert judgment.exit_code == 0
+
+
+def test_a_cause_that_was_seen_alone_is_not_looked_for_alone_again() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if isinstance(trial, FaultTrial) and trial.point.fault == "connection_reset":
+            return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5)
+        return None
+
+    runs = PlannedRuns(results)
+    judgment = judge(runs)
+    assert len(judgment.causes[0].symptoms) > 1
+    assert len([text for text in runs.log if "connection_reset" in text and "alone" in text]) == 1
+
+
+def test_a_broken_rule_of_a_trial_is_a_cause() -> None:
+    results = fails_at(RESET, findings=(finding("new-key-after-uncertainty"),))
+    judgment = judge(PlannedRuns(results))
+    assert [cause.id for cause in judgment.causes] == ["new-key-after-uncertainty"]
+
+
+def test_a_broken_rule_of_a_clean_run_is_a_cause() -> None:
+    runs = PlannedRuns(findings={"clean": [finding("secret-in-url")]})
+    judgment = judge(runs)
+    assert [cause.id for cause in judgment.causes] == ["secret-in-url"]
+
+
+def test_early_polling_that_only_the_fast_clock_shows_is_looked_for_alone() -> None:
+    runs = PlannedRuns(findings={"clean/scaled": [finding("polled-too-early", "warning")]})
+    judgment = judge(runs, jobs=2)
+    assert "clean/scaled alone" in runs.log
+    assert [cause.id for cause in judgment.causes] == ["polled-too-early"]
+
+
+def test_a_request_that_misses_the_base_path_is_a_cause() -> None:
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        return RunEnd(1 if trial.kind == "base-path" else 0, duration_s=0.5)
+
+    judgment = judge(PlannedRuns(clean_ends=ends, missed=3))
+    [cause] = judgment.causes
+    assert cause.id == "drops-base-path"
+    assert "3 of its requests" in cause.symptoms[0].message
+
+
+def test_clean_runs_that_disturb_each_other_are_made_one_after_the_other() -> None:
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        is_disturbed = trial.kind == "base-path" and not alone
+        return RunEnd(1 if is_disturbed else 0, duration_s=0.5)
+
+    judgment = judge(PlannedRuns(clean_ends=ends), jobs=4)
+    assert any("disturb each other" in remark for remark in judgment.remarks)
+    assert judgment.exit_code == 0
+
+
+def test_a_client_that_fails_on_a_good_day_is_not_judged() -> None:
+    with pytest.raises(CleanRunFailed, match="ended with 3"):
+        judge(PlannedRuns(clean_ends=lambda trial, alone: RunEnd(3)))
+
+
+def test_a_client_that_does_not_end_is_not_judged() -> None:
+    with pytest.raises(CleanRunFailed, match="did not end within 60 s"):
+        judge(PlannedRuns(clean_ends=lambda trial, alone: RunEnd(143, hung=True)))
+
+
+def test_a_client_that_fails_under_a_fast_clock_is_not_judged() -> None:
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        return RunEnd(1 if trial.kind == "scaled" else 0, duration_s=0.5)
+
+    with pytest.raises(ScaledRunFailed, match="ended with 1"):
+        judge(PlannedRuns(clean_ends=ends))
+
+
+def test_a_client_that_sends_nothing_could_not_be_judged() -> None:
+    judgment = judge(PlannedRuns(calls=()))
+    assert judgment.exit_code == 2
+    assert "sends no request" in judgment.unproven[0]
+
+
+def test_a_budget_that_is_used_up_proves_nothing() -> None:
+    runs = PlannedRuns()
+    judgment = judge(runs, budget_s=0.0)
+    assert (judgment.exit_code, judgment.tried) == (2, 0)
+    assert judgment.needed_s > 0
+    assert len(judgment.not_tried) == judgment.planned
+    assert any("expired token" in reason for reason in judgment.unproven)
+
+
+def test_a_cause_counts_even_if_the_budget_was_too_small() -> None:
+    runs = PlannedRuns(findings={"clean": [finding("secret-in-url")]})
+    assert judge(runs, budget_s=0.0).exit_code == 1
+
+
+def test_an_interrupted_judgment_reports_what_there_is() -> None:
+    judgment = judge(PlannedRuns(), stop_reason="interrupted")
+    assert judgment.exit_code == 2
+    assert any("interrupted" in remark for remark in judgment.remarks)
+
+
+def test_runs_that_are_stopped_in_the_middle_are_not_tried() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        raise RunsStopped
+
+    judgment = judge(PlannedRuns(results))
+    assert judgment.tried == 0
+
+
+@pytest.mark.parametrize(("severity", "exit_code"), [("warning", 1), ("error", 0), ("note", 1)])
+def test_the_chosen_severity_decides_which_causes_count(severity: str, exit_code: int) -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) != RESET:
+            return None
+        return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5)
+
+    judgment = judge(PlannedRuns(results), severity=severity)
+    assert judgment.exit_code == exit_code
+    assert len(judgment.causes) == 1
+
+
+def test_the_points_of_a_varied_failure_are_narrowed_down() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if not isinstance(trial, VariedTrial) or trial.seed != "1":
+            return None
+        points = trial.conditions.vary_only
+        if "unknown-phase" not in points:
+            return None
+        return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5, varied=points)
+
+    judgment = judge(PlannedRuns(results))
+    [cause] = judgment.causes
+    assert cause.id == "rejects-unknown-value"
+    assert {symptom.trial for symptom in cause.symptoms} == {"vary/1/unknown-phase"}
+
+
+def test_one_varied_failure_does_not_hide_another() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if not isinstance(trial, VariedTrial):
+            return None
+        points = trial.conditions.vary_only
+        if not {"unknown-phase", "timestamp-form"} & set(points):
+            return None
+        return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5, varied=points)
+
+    judgment = judge(PlannedRuns(results))
+    assert {cause.id for cause in judgment.causes} == {
+        "rejects-unknown-value",
+        "expects-timestamp-form",
+    }
+
+
+def test_the_progress_counts_every_trial() -> None:
+    progress = Progress()
+    judgment = judge(PlannedRuns(), progress, jobs=3)
+    assert progress.planned_count == judgment.planned
+    assert sorted(progress.tried_counts) == list(range(1, judgment.planned + 1))
