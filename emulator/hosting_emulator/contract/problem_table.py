@@ -1157,8 +1157,8 @@ ROWS: Final = (
             "has given up."
         ),
         when=(
-            "Reading an operation returns 200 and shows the exhausted reconciliation in "
-            f"`reconciliation.state`. {BY_FAULT_ONLY}"
+            "An operation fails when its reconciliation is exhausted. Reading such an operation "
+            f"returns 200 and shows this code in `error.code`. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Stop automatic retries and show the operation and the request id to a person. The "
