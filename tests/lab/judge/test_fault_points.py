@@ -6,7 +6,7 @@ import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint, faults_for
+from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint, check_faults, faults_for
 from hosting_emulator_lab.judge.point_plan import plan_points
 from tests.lab.judge.samples import requests
 
@@ -34,10 +34,31 @@ def test_the_refusal_of_an_invalid_point_suggests_a_correction(text: str, sugges
     assert suggestion in str(error.value)
 
 
-@pytest.mark.parametrize("word", ["timeout/lasting", "fail/before_commit", "stick/after_commit"])
-def test_lasting_faults_and_passing_faults_accept_only_their_own_phases(word: str):
-    with pytest.raises(ValueError, match="the phase of"):
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("timeout/lasting", "of timeout must be before_commit or after_commit, not 'lasting'"),
+        ("fail/before_commit", "of fail must be lasting, not 'before_commit'"),
+        ("abort:forbidden/after_commit", "of abort:forbidden must be lasting, not 'after_commit'"),
+    ],
+)
+def test_a_fault_accepts_only_its_own_phases(word: str, message: str):
+    with pytest.raises(ValueError, match=f"^the phase {message}$"):
         FaultPoint.read(f"apply_project_domains#1/{word}")
+
+
+def test_a_gateway_error_has_a_status_of_a_proxy():
+    accepted = [status for status in range(100, 600) if is_fault(f"gateway_error:{status}")]
+
+    assert accepted == [500, 502, 503, 504]
+
+
+def is_fault(word: str) -> bool:
+    try:
+        check_faults([word])
+    except ValueError:
+        return False
+    return True
 
 
 def test_only_the_creation_of_a_key_is_tried_with_an_uncertain_result():

@@ -141,6 +141,28 @@ def test_the_reasons_name_the_request_the_effect_and_the_attempts():
     assert result.reasons == (effect, "3 attempts")
 
 
+def test_the_reason_for_attempts_without_pauses_is_their_rate():
+    result = judge("create_user_api_key#1/outage/lasting", FAILURE, refusals_in_a_row=300)
+
+    assert result.reasons[1:] == ("more than 20 attempts, at least 5 per second",)
+
+
+@pytest.mark.parametrize(
+    ("point", "expected_verdict"),
+    [(FORBIDDEN_CHANGE, "blind success"), (FORBIDDEN_READ, "unclear")],
+)
+def test_if_the_usual_output_is_unknown_only_a_read_can_have_been_noticed(
+    point: str, expected_verdict: str
+):
+    observation = sample_observation(hit=True, refusals_in_a_row=1, is_last_refused=True)
+
+    result = judge_point(
+        FaultPoint.read(point), RunEnd(0), observation, sample_clean_run(), limit_s=10
+    )
+
+    assert result.verdict == expected_verdict
+
+
 def test_a_verdict_without_reasons_does_not_name_the_effect():
     assert judge(FORBIDDEN_CHANGE, FAILURE).reasons == ()
 

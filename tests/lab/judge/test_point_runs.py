@@ -59,6 +59,21 @@ def test_a_hung_run_is_not_repeated():
     assert (point_result.verdict, run_count) == ("hung", 1)
 
 
+def test_a_client_that_fails_because_of_a_late_response_gets_earlier_responses():
+    delays: list[int] = []
+
+    def perform(visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
+        delays.append(visit.late_ms)
+        visit.observation = sample_observation(hit=True, request_count=1)
+        return FAILURE
+
+    point = FaultPoint.read("create_user_api_key#1/latency/before_commit")
+    clean_run = sample_clean_run(sample_observation(request_count=1))
+    PointRuns(perform).result("run", point, clean_run, once=True)
+
+    assert delays == [2000, 100]
+
+
 @pytest.mark.parametrize(("timeout_s", "late_ms"), [(1.5, 100), (30.0, 1000)])
 def test_a_late_response_arrives_within_the_timeout_of_the_client(timeout_s: float, late_ms: int):
     delays: list[int] = []
