@@ -21,8 +21,11 @@ from hosting_emulator_lab.contract_check.response import ServerResponse
 #: What varies between responses with the same mistake: quoted values, numbers, and the path of a
 #: field inside the document.
 _VARYING_PARTS = re.compile(r"'[^']*'|\"[^\"]*\"|-?\b\d[\d.e+]*\b|\b\w+(?:\[\])?\.(?=\w)")
-#: Faults that are the same mistake in whatever field they are: they break a sentence about a type.
+#: Faults that are the same mistake in whatever field they are, because the contract defines the type.
 _TYPE_FAULTS = ("is not a Ulid", "is not a timestamp")
+_MISSING = "is missing"
+#: Faults of a request that must be refused.
+_ACCEPTANCE_FAULTS = (SHOULD_BE_REFUSED, SHOULD_BE_A_4XX_PROBLEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,10 @@ class _Group:
     def __init__(self, difference: ContractDifference) -> None:
         self.differences = [difference]
         self.keys = set(difference.keys)
+        #: The fields whose values are wrong.
+        self.fields = {difference.field} - {""}
         #: Differences with a common signature belong to the same group.
-        self.signatures = {_fault_signature(difference), difference.keys}
+        self.signatures = _signatures_of(difference)
         #: The identities of the responses, because two responses may be equal.
         self.responses = {id(difference.observed)}
 
@@ -57,12 +62,27 @@ class _Group:
         """Take over the differences of another group."""
         self.differences += other.differences
         self.keys |= other.keys
+        self.fields |= other.fields
         self.signatures |= other.signatures
         self.responses |= other.responses
 
     def explains(self, other: _Group) -> bool:
-        """Tell whether every response of another group has this mistake, in a common sentence."""
+        """Tell whether the mistake of this group explains the differences of another group.
+
+        Either both accept requests that must be refused, and the other group breaks no further
+        sentence. Or all responses of the other group have this mistake too, and both break a common
+        sentence. Mistakes in the values of two fields are different mistakes, whatever responses
+        have them.
+        """
+        if self.is_about_acceptance() and other.is_about_acceptance():
+            return other.keys <= self.keys
+        if self.fields and other.fields and self.fields.isdisjoint(other.fields):
+            return False
         return other.responses <= self.responses and not self.keys.isdisjoint(other.keys)
+
+    def is_about_acceptance(self) -> bool:
+        """Tell whether all differences are requests that must be refused and were not."""
+        return all(difference.fault in _ACCEPTANCE_FAULTS for difference in self.differences)
 
 
 def causes_of(differences: Iterable[ContractDifference]) -> list[Cause]:
@@ -71,9 +91,9 @@ def causes_of(differences: Iterable[ContractDifference]) -> list[Cause]:
     Differences have one cause in each of these cases:
 
     - They have the same fault: the same mistake in a field, or the same unexpected status, in
-      responses to any calls.
-    - They break the same sentences.
-    - All responses with one fault also have the other fault, and both break a common sentence.
+      responses to any calls. A resource without several required fields has one fault.
+    - They break the same sentences, and are not about the values of different fields.
+    - One of them explains the other, as `_Group.explains` describes.
 
     These are guesses: two mistakes of a server in the same sentence count as one cause.
     """
@@ -110,6 +130,15 @@ def _merge_explained(groups: list[_Group]) -> list[_Group]:
     return remaining
 
 
+def _signatures_of(difference: ContractDifference) -> set[object]:
+    fault_signature = _fault_signature(difference)
+    if not difference.field:
+        return {fault_signature, difference.keys}
+    if difference.fault.endswith((*_TYPE_FAULTS, _MISSING)):
+        return {fault_signature}
+    return {fault_signature, (difference.keys, difference.field)}
+
+
 def _fault_signature(difference: ContractDifference) -> object:
     """Return a value that is the same for differences with the same fault."""
     fault = difference.fault
@@ -120,6 +149,9 @@ def _fault_signature(difference: ContractDifference) -> object:
         return ("status", response.status, response.broken)
     if fault in (SHOULD_SUCCEED, SHOULD_BE_REFUSED, SHOULD_BE_A_4XX_PROBLEM):
         return _result_signature(response, fault)
+    if difference.field and fault.endswith(_MISSING):
+        resource = difference.field.partition(".")[0]
+        return ("missing fields", resource)
     for type_fault in _TYPE_FAULTS:
         if fault.endswith(type_fault):
             return ("type", type_fault)
@@ -143,19 +175,52 @@ def _generalize(text: str) -> str:
 
 def _cause_of(group: _Group) -> Cause:
     calls: dict[str, None] = {}
-    examples: dict[object, str] = {}
+    #: One difference for each fault. The values of other differences say nothing more.
+    examples: dict[str, ContractDifference] = {}
     for difference in group.differences:
         if isinstance(difference.observed, ServerResponse):
             calls[difference.observed.call_id] = None
-        examples.setdefault(_fault_signature(difference), str(difference))
-    broadest = max(group.differences, key=lambda difference: len(difference.keys))
+        examples.setdefault(_generalize(_topic_of(difference)), difference)
     return Cause(
-        fault=broadest.fault or str(broadest.observed),
+        fault=_describe(group, list(examples.values())),
         keys=tuple(sorted(group.keys, key=_position)),
         calls=tuple(calls),
         count=len(group.responses),
-        examples=tuple(examples.values())[:MAX_OBSERVATIONS],
+        examples=tuple(str(example) for example in examples.values())[:MAX_OBSERVATIONS],
     )
+
+
+def _topic_of(difference: ContractDifference) -> str:
+    """Return what is wrong; for a request that must be refused, also the reason why."""
+    fault = difference.fault or str(difference.observed)
+    if difference.fault in _ACCEPTANCE_FAULTS:
+        return f"{fault}: {_purpose_of(difference)}"
+    return fault
+
+
+def _purpose_of(difference: ContractDifference) -> str:
+    if isinstance(difference.observed, ServerResponse):
+        return difference.observed.purpose or difference.observed.title
+    return difference.observed
+
+
+def _describe(group: _Group, examples: list[ContractDifference]) -> str:
+    """Return a phrase about the fault that breaks the most sentences.
+
+    If the group is about requests that must be refused, it lists these requests.
+    """
+    if group.is_about_acceptance():
+        purposes = list(dict.fromkeys(_purpose_of(example) for example in examples))
+        listed_purposes = "; ".join(purposes[:MAX_OBSERVATIONS])
+        more_count = len(purposes) - MAX_OBSERVATIONS
+        more = f"; and {more_count} more" if more_count > 0 else ""
+        return f"{SHOULD_BE_REFUSED}: {listed_purposes}{more}"
+    broadest = max(examples, key=lambda example: len(example.keys))
+    other_count = len(examples) - 1
+    if other_count == 0:
+        return _topic_of(broadest)
+    others = "1 other fault" if other_count == 1 else f"{other_count} other faults"
+    return f"{_topic_of(broadest)}, and {others}"
 
 
 _POSITIONS = {key: position for position, key in enumerate(CLAUSES)}

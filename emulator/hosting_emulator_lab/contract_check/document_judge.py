@@ -52,7 +52,7 @@ class DocumentJudge:
         `resource` is the contract's name for the object. `path` leads to it, such as `items[].`.
         """
         for field in RESOURCES[resource].fields:
-            self._judge_presence(response, document, field, path)
+            self._judge_field(response, document, resource, field, path)
         self._judge_order_of_times(response, document, resource, path)
         for name, part in RESOURCES[resource].parts.items():
             value = document.get(name)
@@ -65,18 +65,28 @@ class DocumentJudge:
                 if isinstance(item, dict):
                     self.judge_fields(response, item, part, inner_path)
 
-    def _judge_presence(
-        self, response: ServerResponse, document: Mapping[str, Any], field: Field, path: str
+    def _judge_field(
+        self,
+        response: ServerResponse,
+        document: Mapping[str, Any],
+        resource: str,
+        field: Field,
+        path: str,
     ) -> None:
         name = f"{path}{field.name}"
         value = document.get(field.name)
         is_null = value is None and field.name in document
         if value is not None or (is_null and field.nullable):
-            self._judge_value(response, name, value, field)
-        elif is_null:  # a field is null only where the contract says so
-            self._evidence.differs(_field_keys(field), response, f"{name} is null")
+            self._judge_value(response, name, value, resource, field)
+            return
+        fault = ""
+        if is_null:  # a field is null only where the contract says so
+            fault = f"{name} is null"
         elif field.required:
-            self._evidence.differs(_field_keys(field), response, f"{name} is missing")
+            fault = f"{name} is missing"
+        if fault:
+            full_name = f"{resource}.{field.name}"
+            self._evidence.differs(_field_keys(field), response, fault, field=full_name)
 
     def _judge_order_of_times(
         self, response: ServerResponse, document: Mapping[str, Any], resource: str, path: str
@@ -92,12 +102,15 @@ class DocumentJudge:
                 f"{resource.lower()}.times", response, f"{path}updated_at is before created_at"
             )
 
-    def _judge_value(self, response: ServerResponse, name: str, value: Any, field: Field) -> None:
+    def _judge_value(
+        self, response: ServerResponse, name: str, value: Any, resource: str, field: Field
+    ) -> None:
         self._record_word(name, value, field)
+        full_name = f"{resource}.{field.name}"
         fault = None if value is None else complaint(field.kind, value)
         if fault is None and field.name == "project_id" and value != self._project_id:
             key = "deployments.page-through" if name.startswith("items") else field.sentence_key
-            self._evidence.differs(key, response, f"{name} is another project's")
+            self._evidence.differs(key, response, f"{name} is another project's", field=full_name)
         keys = _field_keys(field)
         if value is not None and field.kind.name in ("ulid", "timestamp"):
             keys = (*keys, field.kind.name)
@@ -105,7 +118,7 @@ class DocumentJudge:
         if fault is not None:
             if has_bound and fault.startswith(BOUNDS):
                 keys = (*keys, field.bound_key)
-            self._evidence.differs(keys, response, f"{name}: {fault}")
+            self._evidence.differs(keys, response, f"{name}: {fault}", field=full_name)
             return
         if has_bound:
             keys = (*keys, field.bound_key)

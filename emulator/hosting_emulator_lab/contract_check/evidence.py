@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from hosting_emulator.contract.value_checks import brief
@@ -58,12 +59,14 @@ class ContractDifference:
     """An observation that breaks sentences of the contract.
 
     `keys` are the keys of the sentences. `observed` is a response, or a text about several responses.
-    `fault` says what is wrong; it is empty if the response as a whole is wrong.
+    `fault` says what is wrong; it is empty if the response as a whole is wrong. If the value or the
+    absence of a field is wrong, `field` names it with its resource, such as `Deployment.status`.
     """
 
     keys: tuple[str, ...]
     observed: ObservedFact
     fault: str
+    field: str = ""
 
     def __str__(self) -> str:
         """The observation with its fault, as a report shows it."""
@@ -76,11 +79,11 @@ class ContractDifference:
 class _SentenceEvidence:
     """What was observed about one sentence, in words. `refusals` pairs a call's sentence with each."""
 
-    holds: list[str] = field(default_factory=list)
-    differs: list[str] = field(default_factory=list)
-    skips: list[str] = field(default_factory=list)
-    undecided: list[str] = field(default_factory=list)
-    refusals: list[tuple[str, str]] = field(default_factory=list)
+    holds: list[str] = dataclasses.field(default_factory=list)
+    differs: list[str] = dataclasses.field(default_factory=list)
+    skips: list[str] = dataclasses.field(default_factory=list)
+    undecided: list[str] = dataclasses.field(default_factory=list)
+    refusals: list[tuple[str, str]] = dataclasses.field(default_factory=list)
 
 
 class Evidence:
@@ -104,9 +107,14 @@ class Evidence:
         for key in _each(keys):
             _add(self._sentences[key].holds, str(observed))
 
-    def differs(self, keys: Keys, observed: ObservedFact, fault: str = "") -> None:
-        """Note that a response breaks sentences, and what is wrong in it."""
-        difference = ContractDifference(_each(keys), observed, fault)
+    def differs(
+        self, keys: Keys, observed: ObservedFact, fault: str = "", *, field: str = ""
+    ) -> None:
+        """Note that a response breaks sentences, and what is wrong in it.
+
+        The parameters are the fields of ContractDifference.
+        """
+        difference = ContractDifference(_each(keys), observed, fault, field)
         self.differences.append(difference)
         for key in difference.keys:
             _add(self._sentences[key].differs, str(difference))

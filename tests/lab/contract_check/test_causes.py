@@ -127,20 +127,20 @@ def response(title: str, **members: Any) -> ServerResponse:
 
 
 def difference(
-    keys: tuple[str, ...], observed: ServerResponse | str, fault: str
+    keys: tuple[str, ...], observed: ServerResponse | str, fault: str, field: str = ""
 ) -> ContractDifference:
-    return ContractDifference(keys, observed, fault)
+    return ContractDifference(keys, observed, fault, field)
 
 
 def faults(causes: list[Cause]) -> list[str]:
     return [cause.fault for cause in causes]
 
 
-def test_the_same_fault_in_other_fields_of_a_type_is_one_cause() -> None:
+def test_the_same_fault_in_several_fields_of_a_type_is_one_cause() -> None:
     causes = causes_of(
         [
-            difference(("key.key", "ulid"), response("a"), "key.id: '1' is not a Ulid"),
-            difference(("operation.id", "ulid"), response("b"), "id: 'x' is not a Ulid"),
+            difference(("key.key", "ulid"), response("a"), "key.id: '1' is not a Ulid", "Key.id"),
+            difference(("operation.id", "ulid"), response("b"), "id: 'x' is not a Ulid", "Op.id"),
         ]
     )
 
@@ -149,39 +149,69 @@ def test_the_same_fault_in_other_fields_of_a_type_is_one_cause() -> None:
     assert set(cause.keys) == {"key.key", "operation.id", "ulid"}
 
 
-def test_the_same_field_with_other_values_is_one_cause() -> None:
+def test_faults_in_the_values_of_one_field_are_one_cause() -> None:
     causes = causes_of(
         [
-            difference(("dns.status",), response("a"), "status: 'x' is not one of a, b"),
-            difference(("dns.status", "states.dns"), response("b"), "status: 7 is not one of a, b"),
+            difference(("dns.status",), response("a"), "status: 'x' is not one of a, b", "Dns.a"),
+            difference(("dns.status",), response("b"), "status is null", "Dns.a"),
         ]
     )
 
-    assert faults(causes) == ["status: 7 is not one of a, b"]
+    assert faults(causes) == ["status: 'x' is not one of a, b, and 1 other fault"]
 
 
-def test_faults_in_unrelated_fields_are_different_causes() -> None:
+def test_faults_in_two_fields_of_the_same_responses_are_two_causes() -> None:
+    page = response("a")
     causes = causes_of(
         [
-            difference(("dns.zone",), response("a"), "zone is missing"),
-            difference(("dns.scopes",), response("a"), "scopes is missing"),
+            difference(("key.metadata",), page, "name: 7 is not a string", "Key.name"),
+            difference(("key.metadata",), page, "created_at is null", "Key.created_at"),
         ]
     )
 
-    assert faults(causes) == ["zone is missing", "scopes is missing"]
+    assert faults(causes) == ["name: 7 is not a string", "created_at is null"]
+
+
+def test_missing_fields_of_a_resource_are_one_cause() -> None:
+    problem = response("a")
+    causes = causes_of(
+        [
+            difference(("problem.title",), problem, "title is missing", "Problem.title"),
+            difference(("problem.code",), problem, "code is missing", "Problem.code"),
+            difference(("dns.zone",), response("b"), "zone is missing", "Dns.zone"),
+        ]
+    )
+
+    assert faults(causes) == ["title is missing, and 1 other fault", "zone is missing"]
 
 
 def test_faults_that_break_the_same_sentences_are_one_cause() -> None:
     causes = causes_of(
         [
-            difference(("bearer", "auth.bearer"), response("a"), "it should have been refused"),
+            difference(("bearer", "auth.bearer"), response("a"), "it has no token"),
             difference(("bearer", "auth.bearer"), "two responses", "they differ"),
         ]
     )
 
     (cause,) = causes
     assert cause.calls == ("list_deployments",)
-    assert cause.examples == ("a: 200: it should have been refused", "two responses: they differ")
+    assert cause.examples == ("a: 200: it has no token", "two responses: they differ")
+
+
+def test_accepted_requests_are_one_cause_if_one_breaks_all_sentences_of_the_others() -> None:
+    fault = "it should have been refused"
+    causes = causes_of(
+        [
+            difference(("keys.body",), response("a", purpose="no name"), fault),
+            difference(("keys.body", "limit.key-name"), response("b", purpose="name of 65"), fault),
+            difference(("source.body",), response("c", purpose="half a body"), fault),
+        ]
+    )
+
+    assert faults(causes) == [
+        "it should have been refused: name of 65; no name",
+        "it should have been refused: half a body",
+    ]
 
 
 def test_a_fault_of_responses_that_all_have_another_fault_is_the_same_cause() -> None:
@@ -194,7 +224,7 @@ def test_a_fault_of_responses_that_all_have_another_fault_is_the_same_cause() ->
         ]
     )
 
-    assert faults(causes) == ["its body is not JSON"]
+    assert faults(causes) == ["its body is not JSON, and 1 other fault"]
     assert causes[0].keys == ("json", "problem-media", "problem")
 
 
@@ -216,4 +246,5 @@ def test_a_cause_shows_at_most_three_examples_and_counts_all_responses() -> None
     )
 
     assert cause.count == 5
+    assert cause.fault == "fault a, and 4 other faults"
     assert cause.examples == tuple(f"request {letter}: 200: fault {letter}" for letter in "abc")
