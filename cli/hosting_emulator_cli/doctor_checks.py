@@ -24,8 +24,9 @@ import click
 
 from hosting_emulator import DEFAULT_PORT, EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE, __version__
 from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.running_emulators import is_registry_refused
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
-from hosting_emulator.sdk.discovery import find_emulator, look_around
+from hosting_emulator.sdk.discovery import find_emulator, look_around, running_text
 from hosting_emulator.sdk.errors import EmulatorNotFound, start_command
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator_cli.connection import DEFAULT_URL, open_client
@@ -136,6 +137,7 @@ def examine(
         "open files": lambda: [check_open_files(resource.getrlimit(resource.RLIMIT_NOFILE)[1])],
         "clock": lambda: [check_clock(datetime.now(UTC))],
         "proxies": lambda: [check_proxies(os.environ)],
+        "registry": lambda: [check_registry()],
     }
     findings: list[CheckFinding] = []
     for name, check in checks.items():
@@ -378,6 +380,13 @@ def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> Che
             if probe.data_dir:
                 facts["kept"] = f" and keeps its state in {probe.data_dir}"
     return replace(finding("port", kind, **facts), check=check)
+
+
+def check_registry() -> CheckFinding:
+    """Check the registry of this user's running emulators."""
+    if is_registry_refused():
+        return finding("registry", "none")
+    return finding("registry", "ok", running=_capitalized(running_text()))
 
 
 # --- The data directory --------------------------------------------------------------------------

@@ -285,4 +285,13 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "Run `export NO_PROXY=localhost,127.0.0.1,::1 no_proxy=localhost,127.0.0.1,::1`.",
         ),
     },
+    "registry": {
+        "ok": _ok(
+            "{running}.",
+        ),
+        "none": _note(
+            "No folder can list your running emulators, because other users could change it.",
+            "Set XDG_RUNTIME_DIR to a folder that only you can use (mode 700).",
+        ),
+    },
 }

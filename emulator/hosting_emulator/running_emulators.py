@@ -145,23 +145,38 @@ def is_descriptor_locked(descriptor: int) -> bool:
 # --- The registry --------------------------------------------------------------------------------
 
 
-def registry_folder() -> Path | None:
-    """Return the private folder of this user's registry, and create it if it does not exist.
+def registry_folder(*, create: bool = False) -> Path | None:
+    """Return the private folder of this user's registry.
 
-    The folder is in XDG_RUNTIME_DIR or, without this variable, in the folder for temporary files.
-    Return None if there is no folder that only this user can use.
+    With `create`, the folder is created if it does not exist. Return None if there is no folder, or
+    none that only this user can use.
     """
-    candidates = []
-    runtime_folder = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
-    if runtime_folder.is_absolute():
-        candidates.append(runtime_folder / "hosting-emulator")
-    candidates.append(Path(tempfile.gettempdir(), f"hosting-emulator-{os.geteuid()}"))
-    for folder in candidates:
+    for folder in _candidates():
         with suppress(OSError):
-            folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+            if create:
+                folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
             if _is_private(folder):
                 return folder
     return None
+
+
+def is_registry_refused() -> bool:
+    """Return whether there are folders for the registry, but other users could change all of them."""
+    return registry_folder() is None and any(os.path.lexists(path) for path in _candidates())
+
+
+def _candidates() -> list[Path]:
+    """Return the folders that can contain the registry, in order of preference.
+
+    The first is in XDG_RUNTIME_DIR, if this variable is set. The other is in the folder for temporary
+    files.
+    """
+    folders = []
+    runtime_folder = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    if runtime_folder.is_absolute():
+        folders.append(runtime_folder / "hosting-emulator")
+    folders.append(Path(tempfile.gettempdir(), f"hosting-emulator-{os.geteuid()}"))
+    return folders
 
 
 def _is_private(folder: Path) -> bool:
@@ -190,9 +205,10 @@ def registered(record: EmulatorRecord) -> Iterator[None]:
 
 
 def _register(record: EmulatorRecord) -> Path | None:
-    folder = registry_folder()
+    folder = registry_folder(create=True)
     if folder is None:
         return None
+    _remove_stale_records(folder)
     path = folder / f"{record.instance}.json"
     # The file gets its final name after it is locked, because an unlocked record counts as stale.
     temporary = path.with_suffix(".tmp")
@@ -205,19 +221,34 @@ def _register(record: EmulatorRecord) -> Path | None:
     return path
 
 
-def registered_emulators() -> list[EmulatorRecord]:
-    """Return the records of this user's running emulators, sorted by address.
-
-    Records that killed processes left in the registry are removed.
-    """
-    folder = registry_folder()
-    if folder is None:
-        return []
-    records = []
+def _remove_stale_records(folder: Path) -> None:
+    """Remove the records of processes that were killed."""
     for path in folder.glob("*.json"):
-        with suppress(OSError, AddressRefused):
+        with suppress(OSError):
             if not is_locked(path):
                 path.unlink()
+
+
+def _record_files() -> list[Path]:
+    """Return the files with records, in all folders for the registry that only this user can use.
+
+    An emulator in another session may have used another folder.
+    """
+    files: list[Path] = []
+    for folder in _candidates():
+        with suppress(OSError):
+            if _is_private(folder):
+                files += folder.glob("*.json")
+    return files
+
+
+def registered_emulators() -> list[EmulatorRecord]:
+    """Return the records of this user's running emulators, sorted by address."""
+    records = []
+    for path in _record_files():
+        with suppress(OSError, AddressRefused):
+            # An unlocked record belongs to a process that was killed.
+            if not is_locked(path):
                 continue
             record = read_record(path)
             if record is not None:
@@ -231,10 +262,8 @@ def open_registered_record(instance: str) -> int | None:
     The file stays locked until the emulator's process ends, even if the file is removed before. Return
     None if the emulator is not registered.
     """
-    folder = registry_folder()
-    if folder is None or not instance.isalnum():
-        return None
-    try:
-        return os.open(folder / f"{instance}.json", os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return None
+    for path in _record_files():
+        if path.stem == instance:
+            with suppress(OSError):
+                return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    return None

@@ -22,6 +22,7 @@ from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorProbe
 from hosting_emulator_cli.doctor_findings import FINDINGS
 from tests.support.control_samples import HEALTH, INFO
+from tests.support.data_directories import registered_emulator
 from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
 from tests.support.ports import free_ports
@@ -267,6 +268,28 @@ def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyP
     finding = doctor_checks.check_port("port", 80, None)
 
     assert finding.seen == "Cannot listen on port 80: permission denied."
+
+
+def test_doctor_lists_the_running_emulators_of_this_user(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    idle = doctor_checks.check_registry()
+    with registered_emulator(tmp_path / "shop/state", "http://127.0.0.1:4711"):
+        running = doctor_checks.check_registry()
+
+    assert idle.seen == "No emulator of this user is running."
+    assert running.seen == f"Running now: http://127.0.0.1:4711 ({tmp_path}/shop/state)."
+    assert {idle.verdict, running.verdict} == {"ok"}
+
+
+def test_doctor_notes_that_no_folder_can_list_the_running_emulators(tmp_path: Path, monkeypatch):
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / f"hosting-emulator-{os.geteuid()}").touch()
+
+    finding = doctor_checks.check_registry()
+
+    assert finding.verdict == "note"
+    assert "XDG_RUNTIME_DIR" in str(finding.advice)
 
 
 # --- The machine ---------------------------------------------------------------------------------

@@ -389,12 +389,18 @@ def test_an_error_lists_the_running_emulators_of_this_user(tmp_path: Path, data_
         assert running_text().endswith(f"(in memory, started in {tmp_path}/other)")
 
 
-def test_a_record_that_a_killed_emulator_left_in_the_registry_is_removed(project: Path):
+def test_a_record_that_a_killed_emulator_left_in_the_registry_is_not_listed(project: Path):
     with registered_emulator(project / "kept", "http://127.0.0.1:4711") as path:
         assert "4711" in running_text()
 
+    assert path.exists()
     assert running_text() == "no emulator of this user is running"
-    assert not path.exists()
+
+
+def test_a_search_does_not_create_the_registry():
+    assert running_text() == "no emulator of this user is running"
+
+    assert list(Path(os.environ["XDG_RUNTIME_DIR"]).iterdir()) == []
 
 
 # --- An emulator that was started in the folder --------------------------------------------------
@@ -491,6 +497,15 @@ def test_without_a_runtime_folder_the_registry_is_a_private_temporary_folder(
 
     assert path.parent.parent == temporary_folder
     assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_an_emulator_of_a_session_without_a_runtime_folder_is_listed(
+    temporary_folder: Path, tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with registered_emulator(project / "kept", "http://127.0.0.1:4711"):
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+
+        assert "4711" in running_text()
 
 
 @pytest.mark.parametrize("kind", ["open", "link", "file"])

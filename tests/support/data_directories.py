@@ -63,7 +63,7 @@ def registered_emulator(
     folder: Path, url: str, *, is_stored: bool = True, instance: str = INSTANCE
 ) -> Iterator[Path]:
     """Register an emulator during a block, and yield the file in the registry."""
-    registry = registry_folder()
+    registry = registry_folder(create=True)
     assert registry is not None
     path = registry / f"{instance}.json"
     record = record_of(folder, url, is_stored=is_stored, instance=instance)

@@ -76,9 +76,12 @@ def test_each_folder_has_its_own_emulator(shell: Shell, tmp_path: Path):
 def test_an_emulator_that_ended_is_found_again_after_a_start(shell: Shell, tmp_path: Path):
     with shell.start(tmp_path / "shop") as process:
         process.kill()
+    registry = tmp_path / "hosting-emulator"
+    stale_records = list(registry.iterdir())
     after_kill = shell.error(tmp_path / "shop")
     with shell.start(tmp_path / "shop") as process:
         running = shell.status(tmp_path / "shop")
+        assert len(list(registry.iterdir())) == len(stale_records) == 1
         process.stop()
     after_stop = shell.error(tmp_path / "shop")
 
