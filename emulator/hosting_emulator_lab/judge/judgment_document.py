@@ -9,6 +9,8 @@ from hosting_emulator.sdk import JsonObject
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom
 from hosting_emulator_lab.judge.exercised import code_count, contract_calls
 from hosting_emulator_lab.judge.judgment import Judgment
+from hosting_emulator_lab.judge.trial_texts import trial_description
+from hosting_emulator_lab.judge.trials import read_trial
 
 #: Returns the command line that makes a trial, given by its text, again.
 RepeatLine: TypeAlias = Callable[[str], str]
@@ -58,6 +60,15 @@ def shown_symptoms(cause: ClientCause) -> Sequence[Symptom]:
     return list(distinct.values())[:_MOST_SYMPTOMS]
 
 
+def symptom_text(symptom: Symptom) -> str:
+    """Return what happened in a symptom's trial, and what the client did."""
+    return f"{trial_description(read_trial(symptom.trial))}. {_sentence(symptom.message)}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
+
+
 def other_trials(cause: ClientCause) -> list[str]:
     """Return the texts of the trials that showed a cause and are not among its shown symptoms."""
     shown_trials = {symptom.trial for symptom in shown_symptoms(cause)}
@@ -82,7 +93,12 @@ def _cause_document(cause: ClientCause, repeat: RepeatLine) -> JsonObject:
         "instead": text.instead,
         "seen_alone": cause.seen_alone,
         "symptoms": [
-            {"trial": symptom.trial, "message": symptom.message, "output": list(symptom.output)}
+            {
+                "trial": symptom.trial,
+                "description": trial_description(read_trial(symptom.trial)),
+                "message": symptom.message,
+                "output": list(symptom.output),
+            }
             for symptom in cause.symptoms
         ],
         "repeat": repeat(repeatable_trial(cause)),

@@ -7,7 +7,7 @@ from typing import Any
 from hosting_emulator import junit
 from hosting_emulator_lab.judge.causes import ClientCause
 from hosting_emulator_lab.judge.judgment import UNDECIDED, Judgment
-from hosting_emulator_lab.judge.judgment_document import RepeatLine, repeatable_trial
+from hosting_emulator_lab.judge.judgment_document import RepeatLine, repeatable_trial, symptom_text
 from hosting_emulator_lab.judge.judgment_text import tried_text
 
 
@@ -52,7 +52,7 @@ def _whole_case(judgment: Judgment) -> Any:
 def _details(cause: ClientCause, repeat: RepeatLine) -> str:
     lines: list[str] = []
     for symptom in cause.symptoms:
-        lines.append(f"{symptom.trial}: {symptom.message}")
+        lines.append(f"In {symptom.trial}, {symptom_text(symptom)}")
         lines += symptom.output
     text = cause.text
     lines.append(f"why: {text.matters} “{text.because}” ({text.place})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
@@ -14,6 +15,7 @@ from hosting_emulator_lab.judge.judgment_document import (
     other_trials,
     repeatable_trial,
     shown_symptoms,
+    symptom_text,
 )
 from hosting_emulator_lab.judge.judgment_text import exercised_lines, tried_text
 
@@ -71,9 +73,9 @@ def _cause(cause: ClientCause, repeat: RepeatLine) -> str:
         f'<article id="{escape(cause.id)}"><h3><span class="{cause.severity}">{cause.severity}'
         f"</span> {escape(text.title)}</h3>"
         f"{symptoms}{more}{doubt}"
-        f"<h4>Why it matters</h4><p>{escape(text.matters)}</p>"
+        f"<h4>Why it matters</h4><p>{_with_code(text.matters)}</p>"
         f"<blockquote>{escape(text.because)}<footer>{escape(text.place)}</footer></blockquote>"
-        f"<h4>What to do instead</h4><p>{escape(text.instead)}</p>"
+        f"<h4>What to do instead</h4><p>{_with_code(text.instead)}</p>"
         f"<h4>See it again</h4><pre>{escape(repeat(repeatable_trial(cause)))}</pre></article>"
     )
 
@@ -82,7 +84,16 @@ def _symptom(symptom: Symptom) -> str:
     output = ""
     if symptom.output:
         output = f"<pre>{escape(chr(10).join(symptom.output))}</pre>"
-    return f"<p><code>{escape(symptom.trial)}</code><br>{escape(symptom.message)}</p>{output}"
+    return f"<p><code>{escape(symptom.trial)}</code><br>{escape(_capital(symptom_text(symptom)))}</p>{output}"
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _with_code(text: str) -> str:
+    """Escape a text, and mark what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _list(texts: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from hosting_emulator_lab.judge.judgment_document import (
     other_trials,
     repeatable_trial,
     shown_symptoms,
+    symptom_text,
 )
 
 _WIDTH = 100
@@ -83,7 +84,7 @@ def _cause_lines(number: int, cause: ClientCause, repeat: RepeatLine) -> Iterato
     severity = paint(_SEVERITY_STYLES[cause.severity], cause.severity)
     yield f"{number}. {severity}: {cause.text.title} [{cause.id}]"
     for symptom in shown_symptoms(cause):
-        yield from _labelled("seen", f"{symptom.trial}: {symptom.message}")
+        yield from _labelled("seen", f"In {symptom.trial}, {symptom_text(symptom)}")
         for line in symptom.output[-_MOST_OUTPUT_LINES:]:
             yield paint("dim", f"{_INDENT}{' ' * _LABEL_WIDTH}| {line[:_LONGEST_LINE]}")
     others = other_trials(cause)

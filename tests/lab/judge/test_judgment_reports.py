@@ -90,8 +90,8 @@ def test_a_cause_shows_evidence_reason_remedy_and_a_line_that_repeats_it() -> No
 
 
 def test_the_repeating_line_is_never_broken() -> None:
-    long = replace(ERROR, symptoms=(Symptom("x" * 300, "seen"),))
-    assert repeat("x" * 300) in judgment_text(judgment(long), repeat)
+    long = replace(ERROR, symptoms=(Symptom(f"vary/{'x' * 300}", "seen"),))
+    assert repeat(f"vary/{'x' * 300}") in judgment_text(judgment(long), repeat)
 
 
 def test_what_was_not_tried_names_a_budget_that_would_do() -> None:

@@ -1,0 +1,52 @@
+"""Says in words what happens in a trial."""
+
+from __future__ import annotations
+
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial
+
+#: What a fault of the wire does to a request, by its kind. `{request}` stands for the request's name.
+_KINDS = {
+    "timeout": "no response to {request} comes",
+    "connection_reset": "the connection of {request} breaks",
+    "empty_response": "the connection of {request} closes without a response",
+    "gateway_error": "a proxy responds to {request} with an error page",
+    "truncate": "the response to {request} is cut off",
+    "malformed_response": "the response to {request} is not JSON",
+    "latency": "the response to {request} is late",
+    "slow_response": "the response to {request} comes slowly",
+    "rate_limit": "{request} gets rate_limited with Retry-After",
+}
+_PHASES = {
+    "before_commit": "before it takes effect",
+    "after_commit": "after it has taken effect",
+}
+
+
+def trial_description(trial: Trial) -> str:
+    """Return a clause that says what happens in a trial, such as `no response to … comes`."""
+    if isinstance(trial, FaultTrial):
+        return _point_description(trial.point)
+    if isinstance(trial, CleanTrial):
+        return _clean_description(trial)
+    if not trial.points:
+        return "responses vary wherever the contract leaves a choice"
+    return f"responses vary at {' and '.join(trial.points)}"
+
+
+def _point_description(point: FaultPoint) -> str:
+    if point.lasting is not None:
+        return f"{point.request} {point.lasting.description}"
+    kind, _, detail = point.fault.partition(":")
+    text = _KINDS.get(kind, "{request} meets " + kind)
+    if kind == "abort":
+        text = f"{{request}} gets {detail}"
+    return f"{text.format(request=point.request)}, {_PHASES[point.phase]}"
+
+
+def _clean_description(trial: CleanTrial) -> str:
+    if trial.kind == "scaled":
+        return "a clean run, in which time passes as on a wall clock"
+    if trial.kind == "base-path":
+        return "a clean run, with a path in the base URL"
+    return "a clean run"

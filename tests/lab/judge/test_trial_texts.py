@@ -1,0 +1,45 @@
+"""A report says in words what happens in a trial."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator_lab.judge.fault_points import KINDS
+from hosting_emulator_lab.judge.trial_texts import trial_description
+from hosting_emulator_lab.judge.trials import read_trial
+
+KEY = "create_user_api_key#1"
+
+
+@pytest.mark.parametrize(
+    ("trial", "description"),
+    [
+        ("clean", "a clean run"),
+        ("clean/scaled", "a clean run, in which time passes as on a wall clock"),
+        ("clean/base-path", "a clean run, with a path in the base URL"),
+        ("vary/1", "responses vary wherever the contract leaves a choice"),
+        ("vary/1/extra-fields", "responses vary at extra-fields"),
+        (
+            f"{KEY}/connection_reset/after_commit",
+            f"the connection of {KEY} breaks, after it has taken effect",
+        ),
+        (
+            f"{KEY}/abort:service_unavailable/before_commit",
+            f"{KEY} gets service_unavailable, before it takes effect",
+        ),
+        (
+            "apply_project_domains#1/stick/lasting",
+            "apply_project_domains#1 starts an operation that never ends",
+        ),
+    ],
+)
+def test_a_trial_is_described_by_what_happens_in_it(trial: str, description: str) -> None:
+    assert trial_description(read_trial(trial)) == description
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_fault_that_is_tried_has_a_description(kind: str) -> None:
+    word = kind
+    if kind == "abort":
+        word = "abort:service_unavailable"
+    assert " meets " not in trial_description(read_trial(f"{KEY}/{word}/before_commit"))
