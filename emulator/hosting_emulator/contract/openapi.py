@@ -208,7 +208,7 @@ _REQUEST_HEADERS = (
     (
         "Idempotency-Key",
         True,
-        "A key that is unique to each request. Send the same key when you retry the request.",
+        "A key that is unique to each intended change. Send the same key when you retry.",
         "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a",
     ),
     ("X-Request-Id", False, "Correlation identifier of the request.", "checkout-42"),
