@@ -52,6 +52,15 @@ def test_retrying_after_a_lost_refusal_is_no_finding(client: JudgedWorld):
     assert client.broken_rules() == []
 
 
+@pytest.mark.parametrize("status", [429, 503, 409])
+def test_a_rate_limit_of_any_status_must_be_waited_for(client: JudgedWorld, status: int):
+    client.fault(abort={"code": "rate_limited", "status": status, "retry_after_seconds": 5})
+    client.dns()
+    client.dns()
+
+    assert client.broken_rules() == [(TOO_SOON, [1, 2])]
+
+
 def test_retrying_a_retryable_problem_is_no_finding(client: JudgedWorld):
     client.fault(abort={"code": "service_unavailable"}, times=3)
     for _ in range(4):

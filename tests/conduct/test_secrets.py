@@ -195,6 +195,16 @@ def test_a_token_sent_to_the_host_of_a_redirect_is_a_finding(
     assert [rule for rule, _ in client.broken_rules()] == [ELSEWHERE] * broken
 
 
+def test_a_redirect_before_a_rewind_still_counts(client: JudgedWorld):
+    state = client.save_state()
+    client.fault(redirect={"location": "http://localhost:8080/v1/elsewhere"})
+    client.dns(headers={"Host": "127.0.0.1:8080"})
+    client.engine.restore(state)
+    client.call("GET", "/v1/elsewhere", headers={"Host": "localhost:8080"})
+
+    assert [rule for rule, _ in client.broken_rules()] == [ELSEWHERE]
+
+
 def test_following_a_redirect_within_the_host_is_no_finding(client: JudgedWorld):
     client.fault(redirect={"location": "http://127.0.0.1:8080/v1/elsewhere"})
     for path in (f"/v1/projects/{client.project_id()}/edge-dns", "/v1/elsewhere"):

@@ -6,6 +6,7 @@ from time import perf_counter
 import pytest
 
 from hosting_emulator.conduct import observation as observation_module
+from hosting_emulator.conduct.chapter import Chapter
 from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
 from hosting_emulator.conduct.observation import ProcessObservation
 from hosting_emulator.conduct.recent import Recent
@@ -46,6 +47,20 @@ def test_a_report_says_how_many_worlds_without_a_request_are_not_listed(
 
     assert [chapter.world for chapter in report.chapters] == ["world-3", "world-4"]
     assert report.remarks == ["3 worlds that received no request are not listed."]
+
+
+def test_a_released_chapter_keeps_no_world_and_no_exchange():
+    api = InProcess()
+    chapter = Chapter(api.engine, 0)
+    api.dns()
+    chapter.end("deleted")
+    kept = (chapter.first_world, chapter.world, chapter.entries)
+
+    chapter.release()
+
+    assert None not in kept
+    assert (chapter.first_world, chapter.world, chapter.entries) == (None, None, None)
+    assert chapter.requests == 1
 
 
 def test_a_judged_request_keeps_only_what_is_compared_later():

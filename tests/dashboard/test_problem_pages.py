@@ -317,4 +317,4 @@ def test_the_page_of_a_problem_leads_back_to_the_catalogue():
     text = problem_page(PROBLEMS["forbidden"])
 
     assert f'<li><a href="{DOCS_PATH}/errors">Problems</a></li>' in text
-    assert '<span aria-current="page">forbidden</span>' in text
+    assert '<li><span aria-current="page">forbidden</span></li>' in text

@@ -448,6 +448,46 @@ def test_userinfo_requires_a_valid_access_token(api: CheckedWorld, browser: Brow
         assert refused.headers["WWW-Authenticate"].startswith("Bearer")
 
 
+def test_discovery_describes_the_provider(browser: Browser) -> None:
+    discovery = browser.send("/.well-known/openid-configuration").json
+    endpoints = {name for name in discovery if name.endswith(("_endpoint", "_uri"))}
+    rest = {name: value for name, value in discovery.items() if name not in endpoints}
+    del rest["claims_supported"]
+
+    assert endpoints == {
+        "jwks_uri",
+        "token_endpoint",
+        "authorization_endpoint",
+        "userinfo_endpoint",
+        "end_session_endpoint",
+    }
+    assert rest == {
+        "issuer": browser.issuer,
+        "scopes_supported": ["openid", "profile", "email", "offline_access"],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query", "fragment"],
+        "grant_types_supported": [
+            "authorization_code",
+            "refresh_token",
+            "password",
+            "client_credentials",
+        ],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "token_endpoint_auth_methods_supported": [
+            "none",
+            "client_secret_post",
+            "client_secret_basic",
+        ],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["RS256"],
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }
+
+
 def test_discovery_names_working_endpoints(browser: Browser) -> None:
     discovery = browser.send("/.well-known/openid-configuration").json
 

@@ -85,7 +85,10 @@ class JudgedWorld(InProcess):
     # --- How the rules judge the client -----------------------------------------------------------
 
     def conduct_report(self, *, final: bool = False) -> ConductReport:
-        return watch_of(self.engine).look(final=final)
+        """Return the report. Raises AssertionError if a judge failed, because it then proves nothing."""
+        report = watch_of(self.engine).look(final=final)
+        assert report.errors == []
+        return report
 
     def findings(self, *, final: bool = False) -> list[ConductFinding]:
         return self.conduct_report(final=final).findings

@@ -1,6 +1,7 @@
 """The table of variation points: each names one freedom of the contract."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from hosting_emulator.variation.points import (
 )
 from hosting_emulator.variation.worlds import STATUSES, draw_assumptions, read_variation
 
+CONTRACT = (Path(__file__).parents[1] / "support" / "contract.txt").read_text(encoding="utf-8")
 CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in CallTable(DEFAULTS)}
 #: What a client must know before its first request, because no response can tell it.
 KNOWN_BEFOREHAND = {
@@ -132,9 +134,12 @@ def test_the_calls_are_listed_only_for_points_that_exist():
 @pytest.mark.parametrize("point", list_points(), ids=lambda point: point.id)
 def test_every_point_is_described_with_known_calls_and_assumptions(point):
     assert re.fullmatch("[a-z]+(-[a-z]+)*", point.id)
-    assert point.about
+    assert re.match("[^A-Z]", point.about)
     assert not point.about.endswith(".")
-    assert point.sentence
+    # A remark in brackets is ours, and a semicolon separates quotes.
+    quotes = [quote.strip(" .") for quote in re.split(r"\[[^]]*\]|; ", point.sentence)]
+    assert [quote for quote in quotes if quote not in CONTRACT] == []
+    assert any(quotes)
     assert set(point.calls) <= set(CALLS)
     assert set(point.assumptions) <= {row["name"] for row in describe(DEFAULTS)}
 
