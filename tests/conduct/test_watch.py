@@ -49,6 +49,20 @@ def test_a_report_says_how_many_worlds_without_a_request_are_not_listed(
     assert report.remarks == ["3 worlds that received no request are not listed."]
 
 
+def test_an_observation_of_named_worlds_watches_their_copies_and_no_other_world():
+    worlds = new_worlds()
+    observation = ProcessObservation("observation-1", worlds, ["watched"])
+    watched, other = (
+        worlds.create(name, "seed", world_origin(), ephemeral=True) for name in ("watched", "other")
+    )
+    worlds.fork(watched, "copy", ephemeral=True)
+    worlds.fork(other, "other-copy", ephemeral=True)
+
+    report = observation.report()
+
+    assert [chapter.world for chapter in report.chapters] == ["watched", "copy"]
+
+
 def test_a_released_chapter_keeps_no_world_and_no_exchange():
     api = InProcess()
     chapter = Chapter(api.engine, 0)
