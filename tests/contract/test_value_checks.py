@@ -1,4 +1,4 @@
-"""A value in a response is judged by the kind of its field, whether the emulator or another service sends it."""
+"""A value in a response is judged by the kind of its field, whoever sends the response."""
 
 from __future__ import annotations
 

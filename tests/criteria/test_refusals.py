@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from hosting_emulator.criteria.checks import check
 from hosting_emulator.criteria.comparisons import COMPARISONS
 from hosting_emulator.criteria.compound_types import Array
 from hosting_emulator.criteria.request_filters import request_filters
-from hosting_emulator.criteria.value_types import ANY, Impossible
+from hosting_emulator.criteria.simple_types import Boolean, Ulid
+from hosting_emulator.criteria.value_types import ANY, Impossible, ValueType
 from hosting_emulator.criteria.word_hints import comparison_hint
 
 #: Words of MongoDB, JSONPath, Jest, SQL and other tools, and the comparison that means the same.
@@ -85,6 +87,44 @@ def test_a_status_outside_its_limits_is_refused_at_its_comparison(expected: dict
         check(status, expected)
 
     assert refusal.value.path == tuple(expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [(Boolean(), "true or false"), (Ulid(), "a Ulid"), (Array(item=ANY), "a list")],
+)
+def test_a_mapping_is_never_the_same_as_another_kind_of_value(kind: ValueType, expected: str):
+    with pytest.raises(Impossible) as refusal:
+        check(kind, {"same_as": {"a": 1}})
+
+    assert refusal.value.path == ("same_as",)
+    assert re.fullmatch(f"it must be {expected}.*, not a mapping", str(refusal.value))
+
+
+#: Paths that no request can have, with the end of the reason, and paths that a request can have.
+PATH_MISTAKES = {
+    "http://x/v1/projects": "; it must not have a scheme or a host",
+    "/v1/projects?limit=1": "; it must not have a query",
+    "/v1/projects#top": "; it must not have a query",
+    "/worlds/ci/v1/projects": "; it must not have the prefix of a world",
+    "v1/projects": "; it must start with / or *, and must not contain spaces",
+    "/v1/a project": "; it must start with / or *, and must not contain spaces",
+    "/v1/projects/{}": "; the braces must contain a name, such as {project_id}",
+    "/v1/projects/{project_id": "; the braces must contain a name, such as {project_id}",
+}
+
+
+@pytest.mark.parametrize(("path", "reason"), PATH_MISTAKES.items())
+def test_a_path_that_no_request_has_is_refused_with_the_reason(path: str, reason: str):
+    with pytest.raises(Impossible) as refusal:
+        check(request_filters()["path"], path)
+
+    assert str(refusal.value).endswith(reason)
+
+
+@pytest.mark.parametrize("path", ["/v1/projects/*/domains", "*", "{base}/x", "/v1/{project_id}/x"])
+def test_a_path_with_wildcards_and_names_is_accepted(path: str):
+    check(request_filters()["path"], path)
 
 
 def test_a_request_without_a_response_has_the_status_0() -> None:

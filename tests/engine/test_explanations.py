@@ -228,7 +228,7 @@ def test_a_replay_commits_nothing():
         ({"abort": {"code": "rate_limited"}, "skip_first": 1}, "`skip_first` is 1"),
         (
             {"abort": {"code": "rate_limited"}, "probability": 0.000001},
-            "did not select the request",
+            "the draw with `probability` 1e-06 did not select the request",
         ),
         ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "`from` is 2030"),
         (

@@ -9,6 +9,7 @@ import pytest
 
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.explanations.trail import Explanations
+from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.engine.request_log import BODY_KEPT, CAPACITY
 from hosting_emulator.engine.request_views import exchange_summary, problem_of
 from tests.support.in_process import InProcess
@@ -141,6 +142,19 @@ def test_the_log_releases_what_it_does_not_show():
         assert len(entry.headers) == 0
 
 
+@pytest.mark.parametrize(("length", "is_cut"), [(78, False), (79, True)])
+def test_an_entry_shows_an_altered_value_by_its_first_80_characters(length: int, is_cut: bool):
+    api = InProcess()
+    value = "x" * length
+    api.add_fault(alter={"set": {"/zone": value}, "breaking": True}, call="get_dns_authorization")
+    api.dns()
+
+    (part,) = whole(api)["altered"]
+
+    shown = f'"{value}"'
+    assert part["after"] == (f"{shown[:80]}…" if is_cut else shown)
+
+
 def test_the_log_keeps_request_and_response():
     api = InProcess()
     response = api.set_flag(True, key="flag-1")
@@ -245,6 +259,18 @@ def test_request_ids_made_outside_the_log_leave_no_gap_in_its_numbers():
 
     fresh = InProcess()
     assert {fresh.engine.request_id() for _ in range(3)} == beside
+
+
+def test_request_ids_differ_before_and_after_a_restart():
+    class RestartedKeeper(Keeper):
+        starts = 1
+
+    ids: set[str] = set()
+    for keeper in (Keeper(), RestartedKeeper()):
+        api = InProcess(keeper=keeper)
+        ids |= {api.dns(user="outsider").json["request_id"], api.engine.request_id()}
+
+    assert len(ids) == 4
 
 
 def test_the_log_shows_no_body_that_is_not_text():

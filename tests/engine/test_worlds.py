@@ -37,6 +37,21 @@ def api_of(engine):
     return api
 
 
+def test_a_world_on_disk_has_changed_from_its_first_change_until_its_reset(tmp_path, machine):
+    directory = open_directory(tmp_path / "data")
+    worlds = Worlds(directory, machine)
+    worlds.open("seed", world_origin())
+    engine = default(worlds)
+    seen = [engine.has_changed]
+    api_of(engine).set_flag(False)
+    seen.append(engine.has_changed)
+    worlds.reset(engine)
+    seen.append(engine.has_changed)
+
+    directory.close()
+    assert seen == [False, True, False]
+
+
 def test_the_default_world_is_created_only_once(tmp_path, machine):
     directory = open_directory(tmp_path)
     is_created = Worlds(directory, machine).open("seed", world_origin())

@@ -11,6 +11,7 @@ from hosting_emulator.faults.categories import RULE_FIELDS
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.views import describe_kinds
 from tests.faults.conftest import Desk
+from tests.support.in_process import InProcess
 
 REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({}, "", ["exactly one effect", "abort", "none is given"]),
@@ -107,6 +108,19 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         {"timeout": {}, "path": "/v1/projects/*/domains", "call": "list_deployments"},
         "path",
         ["does not match GET /v1/projects/{project_id}/deployments"],
+    ),
+    (
+        {"timeout": {}, "method": "POST", "path": "/v1/nothing"},
+        "path",
+        [
+            "does not match POST /v1/projects/{project_id}/source:initialize or POST ",
+            "or POST /v1/projects/{project_id}/dev-access-tickets",
+        ],
+    ),
+    (
+        {"timeout": {}, "method": "GET", "path": "/v1/nothing"},
+        "path",
+        ["does not match any call; write a path like"],
     ),
     ({"timeout": {}, "method": "DELETE"}, "method", ["'DELETE'", "GET, POST, PUT"]),
     (
@@ -288,6 +302,66 @@ def test_a_fault_that_cannot_be_right_is_refused_with_its_field(
         assert word in str(caught.value)
     assert "\n" not in str(caught.value)
     assert desk.world is before
+
+
+#: Names that other tools or natural language suggest, and the field or kind that is meant.
+OTHER_WORDS = {
+    "user": "principal",
+    "actor": "principal",
+    "caller": "principal",
+    "org": "organization",
+    "endpoint": "call",
+    "operation": "call",
+    "operation_id": "call",
+    "url": "path",
+    "headers": "header",
+    "params": "query",
+    "auth": "credentials",
+    "count": "times",
+    "hits": "times",
+    "repeat": "times",
+    "skip": "skip_first",
+    "nth": "every",
+    "chance": "probability",
+    "percent": "probability",
+    "percentage": "probability",
+    "rate": "probability",
+    "start": "from",
+    "since": "from",
+    "end": "until",
+    "duration": "ttl",
+    "lasts": "ttl",
+    "when": "while",
+    "if": "while",
+    "commit": "phase",
+    "commit_phase": "phase",
+    "stage": "phase",
+    "delay": "latency",
+    "error": "abort",
+    "problem": "abort",
+    "reset": "connection_reset",
+    "disconnect": "connection_reset",
+    "response": "respond",
+    "reply": "respond",
+}
+WORDS_OF_OUTCOMES = {
+    "stuck": "stick",
+    "failure": "fail",
+    "canceled": "cancel",
+    "cancelled": "cancel",
+}
+
+
+@pytest.mark.parametrize(("word", "field"), OTHER_WORDS.items())
+def test_another_word_for_a_field_or_a_kind_gets_ours_as_a_hint(desk: Desk, word: str, field: str):
+    with pytest.raises(DocumentRefused, match=rf"; did you mean {field}\?$"):
+        desk.arm(**{"timeout": {}, word: 1})
+
+
+@pytest.mark.parametrize(("word", "kind"), WORDS_OF_OUTCOMES.items())
+def test_another_word_for_an_outcome_gets_its_kind_as_a_hint(word: str, kind: str):
+    with pytest.raises(DocumentRefused, match=rf"; did you mean {kind}\?"):
+        InProcess().add_outcome(**{word: {}})
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,34 @@ def test_a_description_is_a_sentence_or_a_phrase_in_lower_case(
     assert [text for text in texts if re.match("[^a-z*]", text) and not text.endswith(".")] == []
 
 
+def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield all schemas in a schema, the schema itself first."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from parts_of(item)
+    elif isinstance(schema, dict):
+        if not all(isinstance(part, dict) for part in schema.values()):
+            yield schema
+        for part in schema.values():
+            yield from parts_of(part)
+
+
+def test_the_schemas_of_the_control_document_suit_client_generators(document: Any):
+    """Each rule is about a generator that would write code that does not compile or is wrong."""
+    schemas = list(parts_of(document["components"]["schemas"]))
+    unions = [part.get("anyOf", part.get("oneOf", ())) for part in schemas]
+
+    assert len(schemas) > 100
+    assert [part for part in schemas if "$ref" in part and len(part) > 1] == []
+    assert [part for part in schemas if "default" in part or "prefixItems" in part] == []
+    assert [part for part in schemas if "enum" in part and "type" not in part] == []
+    assert [part for part in schemas if part.get("type") == "array" and "items" not in part] == []
+    for union in unions:
+        choices = [choice for choice in union if choice.get("type") != "null"]
+        assert len(choices) < 2 or not any(choice.get("type") == "array" for choice in choices)
+        assert not choices or any(set(choice) != {"required"} for choice in choices)
+
+
 def success_schema(operation: Any) -> Any:
     """Return the schema of the JSON body of a success, or None if a success has no JSON body."""
     response = next(iter(operation["responses"].values()))

@@ -319,6 +319,8 @@ def test_all_errors_are_reported_at_once_in_the_order_of_the_file():
         {"story": [{"advance": "1s", "expect": {"status": 200}}]},
         {"story": [{"note": "x", "key": "y"}]},
         {"story": [{"call": "list_deployments", "expect": {"code": "not_found"}}]},
+        {"story": [{"call": "list_deployments", "expect": {"lost": "timeout", "status": 200}}]},
+        {"story": [{"call": "list_deployments", "expect": {"lost": ["timeout"], "status": 200}}]},
         {"timeline": [{"at": "1s"}]},
         {"timeline": [{"fault": {"timeout": {}}}]},
         {"timeline": [{"at": "1s", "fault": {"timeout": {}}, "intervene": {}}]},

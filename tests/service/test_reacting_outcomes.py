@@ -401,6 +401,21 @@ def test_why_and_the_list_say_what_ends_a_hold(api: CheckedWorld) -> None:
     assert wait_reason(api, operation) is None
 
 
+def test_an_outcome_applies_to_an_operation_until_it_holds_the_operation(
+    api: CheckedWorld,
+) -> None:
+    api.emulator.outcome("stick", phase="deploying", for_="5m")
+    operation = api.apply_domains().json["id"]
+    words = "outcome-1 applies to the operation: it stays in deploying for 5m."
+
+    before = api.emulator.why(operation).sentences
+    api.advance("1m")
+    held = api.emulator.why(operation).sentences
+
+    assert words in before
+    assert not [sentence for sentence in held if "applies to the operation" in sentence]
+
+
 def test_triggers_say_what_ends_a_hold(api: CheckedWorld) -> None:
     api.intervene("fail_database_provider", project="shop")
     api.emulator.outcome("stick", for_="5m", while_=FAILING)

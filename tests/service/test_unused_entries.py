@@ -44,6 +44,10 @@ UNUSED = {
     "method": ("faults: [{abort: {code: forbidden}, method: POST}]", "method"),
     "path": ("faults: [{abort: {code: forbidden}, path: '/v1/projects/*/edge-dns'}]", "path"),
     "header": ("faults: [{abort: {code: forbidden}, header: {X-Color: green}}]", "X-Color"),
+    "headers": (
+        "faults: [{abort: {code: forbidden}, header: {X-Color: green, Host: other}}]",
+        "X-Color: none, Host: ",
+    ),
     "query": ("faults: [{abort: {code: forbidden}, query: {limit: '7'}}]", "limit"),
     "body": ("faults: [{abort: {code: forbidden}, body: {name: ci}}]", "name"),
     "credentials": ("faults: [{abort: {code: forbidden}, credentials: none}]", "credentials"),

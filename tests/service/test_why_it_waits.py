@@ -57,6 +57,21 @@ def follow(api: HttpWorld, operation: str) -> None:
     raise AssertionError(f"the operation did not end: {says(api, operation)}")
 
 
+def test_why_names_the_faults_that_may_show_a_poll_another_state(api: HttpWorld) -> None:
+    operation = started(api)
+    fault = api.add_fault(abort={"code": "service_unavailable"}, call="get_operation", times=1)
+    other_project = api.add_fault(timeout={}, call="get_operation", project="blog")
+    other_call = api.add_fault(timeout={}, call="list_deployments")
+
+    sentence = f"{fault} (abort) is armed for polls, so a client may see another state."
+    assert sentence in api.emulator.why(operation).sentences
+    assert ["fault", "remove", fault] in commands(api, operation)
+    assert other_project not in says(api, operation)
+    assert other_call not in says(api, operation)
+    api.poll(operation)
+    assert fault not in says(api, operation)
+
+
 PROFILES = ("timed 2s 8s", "per_poll 1", "per_poll 3", "manual")
 
 
