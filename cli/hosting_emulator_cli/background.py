@@ -41,23 +41,31 @@ def start_in_background(settings: Settings, ready_path: Path | None) -> Ready:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        with process.stdin:
+        # The process may have ended already. Then there is no report.
+        with suppress(BrokenPipeError), process.stdin:
             pickle.dump((settings, ready_path), process.stdin)
-        line = process.stdout.readline()
+        with process.stdout:
+            report = _read_report(process.stdout.readline())
     except BaseException:
         # Ctrl-C does not reach a process in another session.
         process.terminate()
         process.wait()
         raise
-    process.stdout.close()
-    if not line:
+    if report is None:
         raise Failure(f"the emulator's process ended with exit code {process.wait()}")
-    report: dict[str, Any] = json.loads(line)
     if "error" in report:
         process.wait()
         raise StartError(report["error"])
     process.returncode = 0  # Otherwise, Popen would warn that the process is still running.
     return Ready(**report)
+
+
+def _read_report(line: bytes) -> dict[str, Any] | None:
+    """Return the report in a line, or None if the process ended without a report."""
+    if not line:
+        return None
+    report: dict[str, Any] = json.loads(line)
+    return report
 
 
 def log_file(ready: Ready) -> Path:

@@ -64,6 +64,17 @@ def test_a_command_without_a_settings_file_does_not_load_pydantic(command: str, 
         assert not loads_pydantic(RUN_COMMAND, tmp_path, command, "--url", url)
 
 
+def test_a_command_that_finds_its_emulator_by_a_settings_file_does_not_load_pydantic(
+    tmp_path: Path,
+):
+    (tmp_path / "hosting-emulator.yaml").write_text("data-dir: kept")
+    (tmp_path / "src").mkdir()
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
+
+    with emulator(cwd=tmp_path, env=environment):
+        assert not loads_pydantic(RUN_COMMAND, tmp_path / "src", "status")
+
+
 def test_start_without_a_settings_file_is_ready_before_it_loads_pydantic(tmp_path: Path):
     assert not loads_pydantic(RUN_START, tmp_path, "start", "--port", "0", "--ephemeral")
 

@@ -67,9 +67,7 @@ def test_stop_without_any_emulator_is_an_error(run: Run):
     result = run("stop")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith(
-        "Error: there is nothing to stop: no emulator responds at http://"
-    )
+    assert result.stderr.startswith("Error: nothing was stopped: no emulator responds at http://")
     assert result.stderr.endswith("; no emulator of this user is running\n")
 
 
@@ -80,9 +78,25 @@ def test_stop_in_a_folder_whose_emulator_does_not_run_is_an_error(run: Run):
 
     assert result.exit_code == 2
     assert result.stderr == (
-        f"Error: there is nothing to stop: the emulator of {Path.cwd()}/.hosting-emulator is not "
+        f"Error: nothing was stopped: the emulator of {Path.cwd()}/.hosting-emulator is not "
         "running; no emulator of this user is running\n"
     )
+
+
+def test_stop_does_not_guess_which_of_several_emulators_is_meant(run: Run):
+    folder = Path.cwd()
+
+    with (
+        registered_emulator(folder / "a", "http://127.0.0.1:4711"),
+        registered_emulator(folder / "b", "http://127.0.0.1:4712", instance="another"),
+    ):
+        result = run("stop")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        f"Error: nothing was stopped: several emulators were started in {folder}; running now: "
+    )
+    assert result.stderr.endswith("; select one with --url, or all with --all\n")
 
 
 def test_stop_all_without_an_emulator_is_no_error(run: Run):

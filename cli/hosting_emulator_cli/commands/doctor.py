@@ -70,9 +70,9 @@ def doctor(**options: Any) -> dict[str, Any]:
     """Find out why the emulator does not start or cannot be reached.
 
     Checks versions, the settings of `start`, ports, the data directory, certificates, name
-    resolution, limits, the clock and proxies. `doctor` changes nothing. Each line is marked `ok`,
-    `note` or `problem`, and a problem comes with advice. The exit code is 1 if there is a problem,
-    and 0 if not.
+    resolution, limits, the clock, proxies and the running emulators of this user. `doctor` changes
+    nothing. Each line is marked `ok`, `note` or `problem`, and a problem comes with advice. The exit
+    code is 1 if there is a problem, and 0 if not.
     """
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine

@@ -81,12 +81,12 @@ def _emulator_of_folder(control_token: str | None) -> tuple[str, str | None]:
     Raises Failure if no emulator is running.
     """
     from hosting_emulator.sdk import EmulatorNotFound
-    from hosting_emulator.sdk.discovery import find_emulator, running_text
+    from hosting_emulator.sdk.discovery import find_emulator
 
     try:
         address = find_emulator(control_token)
     except EmulatorNotFound as error:
-        raise Failure(f"there is nothing to stop: {error.reason}; {running_text()}") from error
+        raise _nothing_stopped(error.reason) from error
     if address.is_default:
         _require_response(address.url)
     if not address.is_trusted:
@@ -97,17 +97,25 @@ def _emulator_of_folder(control_token: str | None) -> tuple[str, str | None]:
 def _require_response(url: str) -> None:
     """Raise Failure if nothing responds at the default address."""
     from hosting_emulator.sdk import ControlError, EmulatorUnreachable
-    from hosting_emulator.sdk.discovery import running_text
     from hosting_emulator_cli.connection import open_client
 
     with open_client(url, None, timeout_s=_PATIENCE_S) as client:
         try:
             client.health()
         except EmulatorUnreachable as error:
-            reason = f"no emulator responds at {url} ({error.reason})"
-            raise Failure(f"there is nothing to stop: {reason}; {running_text()}") from error
+            raise _nothing_stopped(f"no emulator responds at {url} ({error.reason})") from error
         except ControlError as error:
-            raise Failure(f"there is nothing to stop: {error}") from error
+            raise _nothing_stopped(str(error)) from error
+
+
+def _nothing_stopped(reason: str) -> Failure:
+    from hosting_emulator.running_emulators import registered_emulators
+    from hosting_emulator.sdk.discovery import running_text
+
+    advice = ""
+    if registered_emulators():
+        advice = "; select one with --url, or all with --all"
+    return Failure(f"nothing was stopped: {reason}; {running_text()}{advice}")
 
 
 def _stop_all(control_token: str | None, timeout_s: float) -> list[dict[str, Any]]:

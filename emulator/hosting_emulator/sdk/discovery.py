@@ -205,7 +205,8 @@ def _settings_in(folder: Path) -> Mapping[str, Any]:
         return {}
     except ValueError as error:
         reason = f"the settings file in {folder} cannot be read: {error}"
-        raise EmulatorNotFound(reason, f"correct the file, or {_ADVICE}") from None
+        advice = "correct the file, or choose an emulator with --url or HOSTING_EMULATOR_URL"
+        raise EmulatorNotFound(reason, advice) from None
     if not file.values or _may_be_planted(folder / file.name.partition(" ")[0]):
         return {}
     return file.values
