@@ -255,6 +255,18 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="failed-operation-replayed",
+        severity="warning",
+        title="It tries a failed operation again with the old Idempotency-Key.",
+        matters="The request is a replay: it returns the failed operation, and starts no other one.",
+        because="Same key and same body: first result returned without switching again.",
+        place="the contract, Endpoints, 1",
+        instead=(
+            "Create a new Idempotency-Key for each new attempt at an operation that has failed. Keep "
+            "the key only as long as the result of a request is unknown."
+        ),
+    ),
+    CauseText(
         id="retries-without-pause",
         severity="warning",
         title="It retries without a pause.",
@@ -293,10 +305,10 @@ _TEXTS = (
     CauseText(
         id="may-hide-failure",
         severity="note",
-        title="It ends with exit code 0 although a request failed, and only its output differs.",
+        title="It ends with exit code 0 although a request failed.",
         matters=(
-            "A person may see the failure in the output. A script or a build server, which reads the "
-            "exit code, does not."
+            "A script or a build server reads the exit code. It cannot see the failure, if the client "
+            "needed the response."
         ),
         because=_PROBLEMS,
         place="the contract, Errors",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hosting_emulator.messages import ConductFinding
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
@@ -23,6 +23,9 @@ from hosting_emulator_lab.judge.trials import CleanTrial
 
 #: The name of the world that a request reaches if it misses the path of its base URL.
 _PATHLESS_WORLD = "default"
+#: The rules whose violation the service refuses. A client that succeeds nevertheless may have expected
+#: the refusal, as a test of refusals does.
+_REFUSED_RULES = ("key-reused-for-another-request", "missing-idempotency-key")
 INTERFERENCE = (
     "Two clean runs at the same time disagreed, and one alone succeeded: the runs disturb each other, "
     "perhaps by a fixed port, a folder or a database. All further runs were made one after the other."
@@ -190,7 +193,10 @@ def _conduct_symptoms(finished_runs: Sequence[_FinishedRun]) -> list[tuple[Cause
         for finding in _first_of_each_rule(run.visit.findings):
             if finding.rule not in rules:
                 rules.add(finding.rule)
-                symptoms.append((rule_cause(finding), finding_symptom(str(run.trial), finding)))
+                text = rule_cause(finding)
+                if finding.rule in _REFUSED_RULES:
+                    text = replace(text, severity="note")
+                symptoms.append((text, finding_symptom(str(run.trial), finding)))
     return symptoms
 
 

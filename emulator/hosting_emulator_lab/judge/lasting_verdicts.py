@@ -39,6 +39,7 @@ _CRASH = re.compile(
     r"(?!TypeError: (?:fetch failed|terminated))"
     r"(?:TypeError|KeyError|AttributeError|IndexError|UnboundLocalError|NameError|ReferenceError"
     r"|ZeroDivisionError)\b.*|ValueError: (?:max|min)\(\).*|ValueError: not enough values to unpack.*"
+    r"|.*'NoneType' object .*|.*Cannot read propert(?:y|ies) of (?:null|undefined).*"
     r"|panic: .*|Cannot (?:index|iterate over) .*|.*\bunbound variable|NoMethodError.*"
     r"|.*NullPointerException.*|.*nil pointer dereference.*|Segmentation fault.*"
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.messages import ConductFinding
 from hosting_emulator.sdk.conduct_text import request_numbers
+from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
 from hosting_emulator_lab.judge.causes import Symptom, rule_cause
 from hosting_emulator_lab.judge.fault_points import FaultPoint, kind_of
@@ -54,6 +56,10 @@ def symptoms_of(
     for finding in result.findings:
         yield rule_cause(finding), finding_symptom(str(result.trial), finding)
     trial = result.trial
+    if result.additional_replays and _has_failed_operation(result):
+        count = count_text(result.additional_replays, "replay")
+        message = f"{count} of a request whose operation had failed"
+        yield CAUSE_TEXTS["failed-operation-replayed"], Symptom(str(trial), message)
     if result.fast_attempts >= _TOO_FAST_ATTEMPTS:
         message = (
             f"{result.fast_attempts} attempts at one request, with hardly a pause between them"
@@ -77,10 +83,15 @@ def symptoms_of(
 
 def _claims_failed_operation(result: TrialResult) -> bool:
     """Return whether a client exits with 0 although its operation failed or was cancelled."""
+    return _has_failed_operation(result) and not result.exit_code and result.verdict != "hung"
+
+
+def _has_failed_operation(result: TrialResult) -> bool:
+    """Return whether an operation failed or was cancelled in a trial that is about this."""
     trial = result.trial
-    if not isinstance(trial, FaultTrial) or trial.point.fault not in _FAILED_OPERATIONS:
+    if not isinstance(trial, FaultTrial):
         return False
-    return result.hit and not result.exit_code and result.verdict != "hung"
+    return result.hit and trial.point.fault in _FAILED_OPERATIONS
 
 
 def is_varied_failure(result: TrialResult) -> bool:
@@ -123,7 +134,9 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
     if result.verdict == "blind success":
         if NO_VALUE in result.reasons:
             return "key-value-lost"
-        return "refusal-is-success" if point.lasting is None else _claimed(point, point.lasting)
+        if point.lasting is None:
+            return "refusal-is-success"
+        return _claimed(point, point.lasting)
     if result.verdict == "unclear":
         return _cause_of_doubt(point, result)
     return _CAUSES_OF_VERDICTS.get(result.verdict, "")
@@ -156,5 +169,7 @@ def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
     if effect.request_end == "altered":
         return "absence-ignored"
     if effect.request_end == "refused":
-        return "refusal-is-success"
+        # Nobody can see whether a client needs what it reads.
+        is_read = ALL_CALLS[point.call].method == "GET"
+        return "may-hide-failure" if is_read else "refusal-is-success"
     return "unfinished-operation-is-success"

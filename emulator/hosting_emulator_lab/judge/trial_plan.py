@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
@@ -15,6 +15,8 @@ from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
 #: with it at the later ones. Lasting effects that meet every request belong here, and responses that
 #: never come, because each of them makes a client wait for its whole time limit.
 _ONCE_FOR_EACH_CALL = ("outage", "token_expired", "timeout")
+#: Statuses from here on are refusals.
+_FIRST_REFUSAL = 400
 #: What shows most about a client, the most informative first. Effects for which a patient client
 #: waits come early, so that their waiting overlaps with other runs.
 _FIRST = (
@@ -63,7 +65,8 @@ def plan_trials(requests: Sequence[NumberedRequest], seeds: Iterable[str]) -> Tr
     Each of `seeds` is the seed of a trial with varied responses. The same requests get the same plan.
     """
     planned = plan_points(requests, faults=(*KINDS, *OUTCOMES))
-    points = sorted(_without_repetitions(planned.points), key=_rank)
+    refused = {request.name for request in requests if request.exchange.status >= _FIRST_REFUSAL}
+    points = sorted(_without_repetitions(planned.points, refused), key=_rank)
     required: list[FaultTrial] = []
     others: list[FaultTrial] = []
     tried_kinds: set[tuple[str, str]] = set()
@@ -78,11 +81,19 @@ def plan_trials(requests: Sequence[NumberedRequest], seeds: Iterable[str]) -> Tr
     return TrialPlan(varied, tuple(required), tuple(others))
 
 
-def _without_repetitions(points: Iterable[FaultPoint]) -> list[FaultPoint]:
-    """Leave out the later points of what is tried once for each call."""
+def _without_repetitions(
+    points: Iterable[FaultPoint], refused: Collection[str]
+) -> list[FaultPoint]:
+    """Leave out the later points of what is tried once for each call.
+
+    Requests that are `refused` on a good day are expected to be refused, so that they get no point at
+    which they are refused for good.
+    """
     remaining: list[FaultPoint] = []
     tried: set[tuple[str, str]] = set()
     for point in points:
+        if point.request in refused and point.lasting is not None:
+            continue
         if point.fault in _ONCE_FOR_EACH_CALL:
             if (point.call, point.fault) in tried:
                 continue

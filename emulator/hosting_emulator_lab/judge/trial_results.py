@@ -19,6 +19,7 @@ class TrialResult:
     lines that the command printed. `hit` tells whether what the trial is about met a request.
     `fast_attempts` is the largest number of attempts at one request with hardly a pause between them. It
     is 0 if the pauses are unknown.
+    `additional_replays` is how many more replays than in the clean run the client received.
     `stopped_at_page` names the request after whose page the client stopped although there are more, if
     it reads all pages in the clean run.
     `varied` are the variation points at which responses varied. `printed_lines` are all lines that the
@@ -34,6 +35,7 @@ class TrialResult:
     findings: tuple[ConductFinding, ...] = ()
     hit: bool = True
     fast_attempts: int = 0
+    additional_replays: int = 0
     stopped_at_page: str = ""
     varied: tuple[str, ...] = ()
     printed_lines: tuple[str, ...] = ()

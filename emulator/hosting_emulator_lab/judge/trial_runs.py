@@ -94,6 +94,8 @@ class TrialRuns:
             output=result.output,
             findings=new_findings(visit, clean),
             hit=result.hit,
+            additional_replays=_count_replays(visit.observation)
+            - _count_replays(clean.observation),
             fast_attempts=_excess_attempts(visit.observation, clean),
             printed_lines=end.printed_lines or (),
         )
@@ -165,6 +167,10 @@ class TrialRuns:
         if visit.observation is None or end.exit_code:
             return False
         return visit.observation.request_count == clean.observation.request_count
+
+
+def _count_replays(observation: Observation) -> int:
+    return sum(bool(request.exchange.replayed) for request in observation.requests)
 
 
 def _stopped_at_page(observation: Observation, clean: CleanRun) -> str:

@@ -76,6 +76,7 @@ def ids(*results: TrialResult) -> list[str]:
         ("read_database_compute#1/database_null/lasting", "blind success", "absence-ignored"),
         ("create_user_api_key#1/connection_reset/after_commit", "doubled", "done-twice"),
         ("create_user_api_key#1/connection_reset/after_commit", "differs", "result-differs"),
+        ("get_dns_authorization#1/abort:forbidden/lasting", "blind success", "may-hide-failure"),
         ("get_dns_authorization#1/abort:forbidden/lasting", "crashed", "crashes"),
         ("get_dns_authorization#1/abort:forbidden/lasting", "repeated", "retries-in-vain"),
         ("get_dns_authorization#1/abort:forbidden/lasting", "unclear", "may-hide-failure"),
@@ -124,6 +125,13 @@ def test_a_change_that_is_made_twice_is_explained_by_the_new_key() -> None:
         "create_user_api_key#1",
         "apply_project_domains#1",
     }
+
+
+def test_a_failed_operation_that_is_asked_for_with_its_old_key_is_a_cause() -> None:
+    gave_up = result("apply_project_domains#1/fail/lasting", "gave up", additional_replays=2)
+    assert ids(gave_up) == ["failed-operation-replayed"]
+    lost = result("apply_project_domains#1/timeout/after_commit", "survived", additional_replays=1)
+    assert ids(lost) == []
 
 
 def test_a_merged_cause_has_the_higher_severity() -> None:

@@ -126,6 +126,13 @@ def test_a_broken_rule_of_a_clean_run_is_a_cause() -> None:
     assert [cause.id for cause in judgment.causes] == ["secret-in-url"]
 
 
+def test_a_refusal_that_a_clean_run_expects_is_only_a_note() -> None:
+    runs = PlannedRuns(findings={"clean": [finding("key-reused-for-another-request")]})
+    judgment = judge(runs)
+    assert [cause.severity for cause in judgment.causes] == ["note"]
+    assert judgment.exit_code == 0
+
+
 def test_early_polling_that_only_the_fast_clock_shows_is_looked_for_alone() -> None:
     runs = PlannedRuns(findings={"clean/scaled": [finding("polled-too-early", "warning")]})
     judgment = judge(runs, jobs=2)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator_lab.judge.client_requests import number_requests
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, VariedTrial, read_trial
 from hosting_emulator_lab.judge.variation_causes import JUDGED_POINTS
-from tests.lab.judge.samples import requests
+from tests.lab.judge.samples import exchange, requests
 
 CALLS = (
     "set_project_powered_by_flag",
@@ -109,6 +110,13 @@ def test_an_expired_token_and_a_response_that_never_comes_are_tried_once_at_each
         calls = [trial.point.call for trial in plan.required if trial.point.fault == fault]
         assert sorted(calls) == sorted(set(CALLS))
         assert not [trial for trial in plan.others if trial.point.fault == fault]
+
+
+def test_a_request_that_is_refused_on_a_good_day_is_not_refused_for_good() -> None:
+    log = [exchange("list_deployments", 404)]
+    plan = plan_trials(number_requests(log), [])
+    assert plan.required
+    assert not [trial for trial in plan.required if trial.point.lasting is not None]
 
 
 def test_the_same_requests_get_the_same_plan(plan: TrialPlan) -> None:
