@@ -161,7 +161,7 @@ SECTIONS = (
             Quote(
                 "ticket.once",
                 "Credential material is returned once and is never persisted in plaintext.",
-                unseen="What is stored, and how, cannot be seen from outside.",
+                unseen="How a server stores credentials cannot be seen from outside.",
             ),
         ),
     ),
@@ -395,7 +395,7 @@ SECTIONS = (
                 "it returns no provider identifiers or credentials, executes no SQL and does not "
                 "wake the database.",
                 unseen=(
-                    "What is not returned, not executed and not woken leaves no trace in an answer."
+                    "What a server does not return, execute or wake leaves no trace in a response."
                 ),
             ),
             Quote(
@@ -422,9 +422,7 @@ SECTIONS = (
                 "auth.key-bound",
                 "3. A user key is bound to one organization and restricted to its enabled product "
                 "permissions.",
-                unseen=(
-                    "Which permission a call needs is not shown, and a check sees one organization."
-                ),
+                unseen=("The contract does not show which permission a call needs."),
             ),
             Quote(
                 "auth.session-only",

@@ -145,7 +145,7 @@ class DocumentJudge:
                 field.sentence_key,
                 self._times.record_observation(at_ms),
                 response,
-                f"{name} is older than what had happened before",
+                f"{name} is earlier than events before the request",
             )
 
 

@@ -97,7 +97,7 @@ class Expectations:
         """Judge the response about a resource that does not exist, or not for the caller."""
         if response.code in ACCESS_CODES - {"forbidden"} | {"invalid_request"}:
             self._evidence.skips(
-                "condition.missing", f"{response}: it says nothing of what is asked for"
+                "condition.missing", f"{response}: the refusal says nothing about the resource"
             )
         else:
             self.refusal("condition.missing", response, "resource_not_found")

@@ -49,7 +49,13 @@ class ProblemJudge:
             self._skip_limited(spec, response)
         elif spec.listed_statuses:
             is_listed = response.status in spec.listed_statuses
-            self._evidence.judge("flag.statuses", is_listed, response, "not listed", call=call_key)
+            self._evidence.judge(
+                "flag.statuses",
+                is_listed,
+                response,
+                "the contract does not list its status",
+                call=call_key,
+            )
         self._judge_request_id(response)
         problem = self._documents.read_object(response, "problem")
         if problem is None:
@@ -67,7 +73,7 @@ class ProblemJudge:
             reason = f"{response}: a limit on all requests, not a response of this call"
             self._evidence.skips("flag.statuses", reason)
             self._behavior.record("listed_statuses", "open")
-        self._evidence.skips(_RETRY_AFTER_KEYS, f"{response}: without it")
+        self._evidence.skips(_RETRY_AFTER_KEYS, f"{response}: without retry_after_seconds")
 
     def _judge_request_id(self, response: ServerResponse) -> None:
         request_id = response.header("X-Request-Id")
@@ -87,14 +93,16 @@ class ProblemJudge:
         request_id = response.header("X-Request-Id")
         if request_id is not None and request_id != problem.get("request_id"):
             self._behavior.note(
-                "a problem's request_id is not what its X-Request-Id says: "
+                "a problem's request_id differs from its X-Request-Id: "
                 "the contract does not forbid it"
             )
 
     def _judge_status_field(self, response: ServerResponse, problem: dict[str, Any]) -> None:
         status = problem.get("status")
         if is_integer(status) and status != response.status:
-            self._evidence.differs("problem.status", response, f"the document says {status}")
+            self._evidence.differs(
+                "problem.status", response, f"status in the document is {status}"
+            )
 
     def _judge_type(self, response: ServerResponse, problem: dict[str, Any]) -> None:
         code = problem.get("code")
@@ -132,12 +140,12 @@ class ProblemJudge:
             (key, "condition.statuses"),
             response.status == status,
             response,
-            f"not {status}",
+            f"its status should be {status}",
             call=call_key,
         )
         retryable = problem.get("retryable")
         if isinstance(retryable, bool):
-            self._evidence.judge(key, not retryable, response, "it is retryable", call=call_key)
+            self._evidence.judge(key, not retryable, response, "retryable is true", call=call_key)
 
     def _record_status(self, spec: CallSpec, response: ServerResponse) -> None:
         if response.code is None or response.code not in PROBLEMS:

@@ -283,7 +283,7 @@ class CheckRun:
         call_id = PLAIN_READ
         if _TIME_CALL in self.callable_ids():
             call_id = _TIME_CALL
-        response = self.call(call_id, "for its time")
+        response = self.call(call_id, "for the time of the service")
         return ServiceTime(
             moment(response["observed_at"]), http_date(response.header("Date") or "")
         )

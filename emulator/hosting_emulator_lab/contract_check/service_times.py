@@ -73,12 +73,14 @@ class ServiceTimes:
             return True
         if at_ms < self._latest_event_ms - STALE_MS:
             self._evidence.differs(
-                keys, observed, "created_at is older than what had happened before"
+                keys, observed, "created_at is earlier than events before the request"
             )
             return False
         if self._latest_observation_ms > at_ms + STALE_MS:
             self._evidence.differs(
-                "compute.observed_at", observed, "observed_at was later than what came after it"
+                "compute.observed_at",
+                observed,
+                "an earlier observed_at is later than this created_at",
             )
         return True
 

@@ -32,7 +32,9 @@ class SuccessJudge:
         """Judge a successful response to a call. `keys` are the sentences about the call."""
         self._evidence.holds((keys.call, "paths", "v1"), response)
         if keys.response == "flag.200":
-            self._evidence.judge(keys.response, response.status == 200, response, "not 200")
+            self._evidence.judge(
+                keys.response, response.status == 200, response, "its status should be 200"
+            )
         # A replay without its own assumption has the status of the first response.
         if isinstance(spec.success, AssumedStatus) and spec.replay_status is None:
             self._behavior.record(spec.success.assumption, response.status)
@@ -73,7 +75,10 @@ class SuccessJudge:
     def _judge_flag(self, response: ServerResponse, document: dict[str, Any]) -> None:
         additional = sorted(document.keys() - RESOURCES["PoweredByFlag"].names)
         self._evidence.judge(
-            "flag.closed", not additional, response, f"it also has {', '.join(additional)}"
+            "flag.closed",
+            not additional,
+            response,
+            f"it has additional fields: {', '.join(additional)}",
         )
         if document.get("enabled") is False and "enabled_at" in document:
             is_null = document["enabled_at"] is None
@@ -112,20 +117,22 @@ class SuccessJudge:
             and observed_ms < created_ms - STALE_MS
         ):
             self._evidence.differs(
-                "progress-object", response, "it was observed before the operation began"
+                "progress-object", response, "the progress was observed before the operation began"
             )
         deployment_id = operation.get("deployment_id")
         progress_id = progress.get("deployment_id")
         if None not in (deployment_id, progress_id) and deployment_id != progress_id:
             self._evidence.differs(
-                "progress-object", response, "it is another deployment's progress"
+                "progress-object", response, "the progress is about another deployment"
             )
 
     def _judge_blocking(self, response: ServerResponse, operation: dict[str, Any]) -> None:
         is_waiting = operation.get("blocking_operation_id") is not None
         state = operation.get("state")
         if is_waiting and state in STATES and state != "queued":
-            self._evidence.differs("states.blocking", response, "it waits, and is not queued")
+            self._evidence.differs(
+                "states.blocking", response, "it waits for another operation, and is not queued"
+            )
 
     def _judge_ticket(self, response: ServerResponse, ticket: dict[str, Any]) -> None:
         origin = ticket.get("origin")

@@ -203,13 +203,15 @@ def test_accepted_requests_are_one_cause_if_one_breaks_all_sentences_of_the_othe
     causes = causes_of(
         [
             difference(("keys.body",), response("a", purpose="no name"), fault),
-            difference(("keys.body", "limit.key-name"), response("b", purpose="name of 65"), fault),
+            difference(
+                ("keys.body", "limit.key-name"), response("b", purpose="a name of 65"), fault
+            ),
             difference(("source.body",), response("c", purpose="half a body"), fault),
         ]
     )
 
     assert faults(causes) == [
-        "it should have been refused: name of 65; no name",
+        "it should have been refused: a name of 65; no name",
         "it should have been refused: half a body",
     ]
 

@@ -52,7 +52,7 @@ def test_a_request_id_header_that_contradicts_the_body_is_noted_and_breaks_no_se
     report = TamperedWorld(OtherRequestIds()).checked()
 
     assert differing(report) == {}
-    assert [note for note in report["notes"] if "is not what its X-Request-Id says" in note]
+    assert [note for note in report["notes"] if "differs from its X-Request-Id" in note]
 
 
 class Limited(LimitedOnce):
@@ -73,7 +73,7 @@ def test_a_rate_limited_response_without_seconds_leaves_the_retry_after_sentence
     )
 
     assert (
-        "429 rate_limited: without it"
+        "429 rate_limited: without retry_after_seconds"
         in with_verdict(without_seconds, "skipped")["limit.retry-after"][0]
     )
     assert "limit.retry-after" in with_verdict(with_seconds, "holds")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 from ruamel.yaml import YAML
@@ -12,9 +14,10 @@ from hosting_emulator.contract.assumption_table import why_unseen
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator_lab.contract_check import Report
+from hosting_emulator_lab.contract_check import Report, checks
 from hosting_emulator_lab.contract_check.checks import CHECKS
 from hosting_emulator_lab.contract_check.clauses import CALL_CLAUSES, CLAUSES
+from hosting_emulator_lab.contract_check.declared_check import Check
 from hosting_emulator_scenarios import FOLDER
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld
@@ -99,6 +102,21 @@ def test_every_check_judges_existing_clauses() -> None:
     for check in CHECKS:
         assert set(check.judges) <= CLAUSES.keys(), check.name
         assert check.judges or not check.needs or check.name == "call_as_outsider"
+
+
+def test_every_declared_check_is_made_once() -> None:
+    modules = [
+        import_module(f"{checks.__name__}.{module.name}")
+        for module in iter_modules(checks.__path__)
+    ]
+
+    declared = [
+        value.name
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Check)
+    ]
+    assert sorted(declared) == sorted(check.name for check in CHECKS)
 
 
 @pytest.fixture(scope="module")

@@ -54,12 +54,12 @@ def send_invalid_tokens(run: CheckRun, send: Callable[..., ServerResponse]) -> N
 
 def _invalid_tokens(token: str) -> dict[str, str]:
     """Return invalid tokens by purpose. Some are changed from `token`, if that is a signed JWT."""
-    tokens = {"a made-up token": "hosting-emulator-check"}
+    tokens = {"an invented token": "hosting-emulator-check"}
     signed, dot, signature = token.rpartition(".")
     if signed.count(".") == 1 and len(signature) > 1:
         other_letter = "A" if signature[0] != "A" else "B"
-        tokens["another signature"] = f"{signed}{dot}{other_letter}{signature[1:]}"
-        tokens["no signature"] = f"{_UNSIGNED_HEADER}.{signed.partition('.')[2]}."
+        tokens["a changed signature"] = f"{signed}{dot}{other_letter}{signature[1:]}"
+        tokens["an unsigned token"] = f"{_UNSIGNED_HEADER}.{signed.partition('.')[2]}."
     return tokens
 
 

@@ -41,7 +41,7 @@ def list_deployments(run: CheckRun) -> None:
         return page.ok and (is_shorter or _list(run, f"?{name}=0").status == 400)
 
     limit = discover_name(
-        run, "limit_parameter", works, (*_SIZE_KEYS, _PAGING_KEY), "is the page size"
+        run, "limit_parameter", works, (*_SIZE_KEYS, _PAGING_KEY), "sets the page size"
     )
     if limit is not None:
         _try_page_sizes(run, limit)
@@ -110,7 +110,7 @@ def _page_through(run: CheckRun, limit: str) -> None:
     if cursor_name is None:
         return
     run.expect.invalid_input(
-        "deployments.query", _list(run, f"{query}&{cursor_name}=!", "a cursor of !")
+        "deployments.query", _list(run, f"{query}&{cursor_name}=!", "the cursor !")
     )
     _judge_pages(run, longest_page, _read_pages(run, query, cursor_name, first_page))
 

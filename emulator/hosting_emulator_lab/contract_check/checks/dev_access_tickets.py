@@ -66,7 +66,7 @@ def _judge_expiry(
     if expires_ms is not None:
         issued_ms = expires_ms - _VALID_MS
     is_right = happened_between(issued_ms, before, after)
-    fault = "expires_at is not ten minutes after it was issued"
+    fault = "expires_at is not ten minutes after the issuance"
     run.evidence.judge("ticket.expires_at", is_right, ticket, fault)
     if is_right is False:
         run.evidence.differs(_SINGLE_USE_KEYS, ticket, fault)
@@ -97,7 +97,7 @@ def _compare_tickets(run: CheckRun, first: ServerResponse, second: ServerRespons
                 f"ticket.{name}",
                 first[name] != second[name],
                 second,
-                f"its {name} is that of the ticket before",
+                f"the earlier ticket has the same {name}",
             )
 
 
@@ -183,10 +183,10 @@ def outwait_ticket(run: CheckRun) -> None:
     if run.entrance is None:
         return
     if run.waited_s + _OUTWAIT_S > run.options.patience_s:
-        reason = "whether a ticket ends after ten minutes takes more --patience, such as 15m"
+        reason = "a ticket that expires after ten minutes takes more --patience, such as 15m"
         run.evidence.cannot_decide(_SINGLE_USE_KEYS, reason)
         return
-    ticket = run.call("create_dev_access_ticket", "to outlive it")
+    ticket = run.call("create_dev_access_ticket", "to wait until it expires")
     issued_ms = run.now().observed_ms
     if redeem_url_complaint(ticket["redeem_url"]) or not run.wait(_OUTWAIT_S):
         return

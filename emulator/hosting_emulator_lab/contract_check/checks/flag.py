@@ -75,11 +75,11 @@ def switch_flag(run: CheckRun) -> None:
         if switched_ms is not None:
             was_off = happened_between(switched_ms, before, run.now(), 0)
         is_shown = first["enabled"] is True
-        run.evidence.judge(("flag.enabled", "flag.on"), is_shown, first, "it is not shown")
+        run.evidence.judge(("flag.enabled", "flag.on"), is_shown, first, "the flag is not shown")
         _repeat_first_request(run, first, key)
         _reuse_key(run, key)
         _hide_and_show(run, first, key)
-        other = _put(run, False, "the first key in other letters", key=key.swapcase())
+        other = _put(run, False, "the first key in the other case", key=key.swapcase())
         judge_other_case(run, other, is_new=other.document != first.document)
     finally:
         _put_back(run, was_off)
@@ -148,7 +148,7 @@ def _hide_and_show(run: CheckRun, first: ServerResponse, first_key: str) -> None
     shown_ms = moment(show_response["enabled_at"])
     if hide_response.ok and _was_then(shown_ms, before_retry, after_retry, before):
         run.evidence.differs(
-            _RETRY_KEYS, show_response, "the retry before it had switched the flag on"
+            _RETRY_KEYS, show_response, "the retry before this request had switched the flag on"
         )
     elif hide_response.ok:
         _judge_switch_time(run, show_response, before, after)
@@ -169,9 +169,7 @@ def _judge_switch_time(
     if shown_ms is None and not is_timestamp(show_response["enabled_at"]):
         run.evidence.differs(keys, show_response, "enabled_at is not a timestamp")
     is_right = happened_between(shown_ms, before, after)
-    run.evidence.judge(
-        keys, is_right, show_response, "enabled_at is not the time it was switched on"
-    )
+    run.evidence.judge(keys, is_right, show_response, "enabled_at is not the time of the switch")
 
 
 def _show_although_shown(
@@ -189,7 +187,9 @@ def _show_although_shown(
     has_changed = show_response["enabled_at"] != first["enabled_at"]
     if not is_renewed and has_changed and _may_depend_on_domain(hide_response):
         run.evidence.differs(
-            "flag.off-refused", show_response, "it had been hidden although that was refused"
+            "flag.off-refused",
+            show_response,
+            "the flag had been hidden although the request was refused",
         )
 
 
@@ -223,7 +223,9 @@ def _judge_hidden(run: CheckRun, hide_response: ServerResponse) -> None:
 
 def _judge_hidden_flag(run: CheckRun, hide_response: ServerResponse) -> None:
     is_hidden = hide_response["enabled"] is False
-    run.evidence.judge(("flag.off", "flag.enabled"), is_hidden, hide_response, "it is not hidden")
+    run.evidence.judge(
+        ("flag.off", "flag.enabled"), is_hidden, hide_response, "the flag is not hidden"
+    )
     has_no_time = hide_response["enabled_at"] is None
     run.evidence.judge("flag.off", has_no_time, hide_response, "enabled_at is not null")
     run.evidence.skips(

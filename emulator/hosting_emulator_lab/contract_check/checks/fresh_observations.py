@@ -23,7 +23,7 @@ def read_fresh_observations(run: CheckRun) -> None:
     if not first.ok or moment(first["observed_at"]) is None:
         return
     if not run.wait(_NEXT_DATE_S):
-        run.evidence.cannot_decide(_KEY, "whether it is fresh takes more --patience")
+        run.evidence.cannot_decide(_KEY, "a second observation takes more --patience")
         return
     second = run.call(_COMPUTE, "again, later")
     if not second.ok or moment(second["observed_at"]) is None:

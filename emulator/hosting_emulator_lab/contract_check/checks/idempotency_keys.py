@@ -47,7 +47,7 @@ def judge_other_case(run: CheckRun, response: ServerResponse, *, is_new: bool) -
     is_replay = response.ok and not is_new
     if response.code == "idempotency_key_reused" or is_replay:
         run.evidence.differs(
-            "idempotency-key", response, "two keys that differ in case are taken for one"
+            "idempotency-key", response, "two keys that differ only in case count as one"
         )
     elif response.ok:
         run.evidence.holds("idempotency-key", response)

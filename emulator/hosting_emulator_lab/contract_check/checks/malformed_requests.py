@@ -18,9 +18,9 @@ def send_invalid_idempotency_keys(run: CheckRun) -> None:
     for call_id in (spec.call_id for spec in CALLS.values() if spec.idempotent):
         without_key = run.call(call_id, "without Idempotency-Key", key=None)
         run.expect.invalid_input("idempotency-key", without_key)
-        empty = run.call(call_id, "Idempotency-Key empty", key="")
+        empty = run.call(call_id, "an empty Idempotency-Key", key="")
         run.expect.invalid_input(KEY_BOUND_KEYS, empty)
-        too_long = run.call(call_id, "Idempotency-Key of 129", key=TOO_LONG_KEY)
+        too_long = run.call(call_id, "an Idempotency-Key of 129", key=TOO_LONG_KEY)
         run.expect.invalid_input(KEY_BOUND_KEYS, too_long)
 
 
@@ -45,10 +45,10 @@ _INVALID_BODIES = (
         ("flag.body", "flag.request"),
         (
             _InvalidBody({}, "an empty body"),
-            _InvalidBody({"enabled": "true"}, "enabled a string"),
-            _InvalidBody({"enabled": 1}, "enabled a number"),
-            _InvalidBody({"enabled": None}, "enabled null"),
-            _InvalidBody({"enabled": True, "hosting_emulator_check": 1}, "a property more"),
+            _InvalidBody({"enabled": "true"}, "enabled is a string"),
+            _InvalidBody({"enabled": 1}, "enabled is a number"),
+            _InvalidBody({"enabled": None}, "enabled is null"),
+            _InvalidBody({"enabled": True, "hosting_emulator_check": 1}, "an additional property"),
             _InvalidBody([True], "an array"),
             _InvalidBody(b'{"enabled":', "half a body"),
             _InvalidBody(b"", "no body"),
@@ -58,16 +58,16 @@ _INVALID_BODIES = (
         "CreateUserApiKeyRequest",
         ("keys.body", "limit.key-name"),
         (
-            _InvalidBody({"name": ""}, "name empty"),
-            _InvalidBody({"name": PREFIX.ljust(65, "x")}, "name of 65"),
+            _InvalidBody({"name": ""}, "an empty name"),
+            _InvalidBody({"name": PREFIX.ljust(65, "x")}, "a name of 65"),
         ),
     ),
     _InvalidBodies(
         "CreateUserApiKeyRequest",
         ("keys.body",),
         (
-            _InvalidBody({"name": 7}, "name a number"),
-            _InvalidBody({"name": None}, "name null"),
+            _InvalidBody({"name": 7}, "name is a number"),
+            _InvalidBody({"name": None}, "name is null"),
             _InvalidBody({}, "no name"),
             _InvalidBody([PREFIX], "an array"),
             _InvalidBody(b'{"name":', "half a body"),
@@ -77,10 +77,10 @@ _INVALID_BODIES = (
         "InitializeManagedSourceRequest",
         ("source.body",),
         (
-            _InvalidBody({"expected_source_generation": "0"}, "a string"),
-            _InvalidBody({"expected_source_generation": 1.5}, "no integer"),
-            _InvalidBody({"expected_source_generation": True}, "a boolean"),
-            _InvalidBody({"expected_source_generation": None}, "null"),
+            _InvalidBody({"expected_source_generation": "0"}, "the generation is a string"),
+            _InvalidBody({"expected_source_generation": 1.5}, "the generation is not an integer"),
+            _InvalidBody({"expected_source_generation": True}, "the generation is a boolean"),
+            _InvalidBody({"expected_source_generation": None}, "the generation is null"),
             _InvalidBody([0], "an array"),
             _InvalidBody(b'{"expected_source_generation":', "half a body"),
         ),

@@ -73,12 +73,12 @@ def _discover_path(run: CheckRun, accepted: AcceptedOperation) -> None:
     configured_path = run.options.assumed.get("operation_path")
     if configured_path:
         run.operation_path = configured_path
-        run.poll(accepted.id, "to find where", judged=False)
+        run.poll(accepted.id, "to discover the path", judged=False)
         run.behavior.record("operation_path", configured_path)
         return
     for path in (*_paths_in_location(run, accepted), *_COMMON_PATHS):
         run.operation_path = path
-        response = run.poll(accepted.id, "to find where", judged=False)
+        response = run.poll(accepted.id, "to discover the path", judged=False)
         if response.ok and "state" in response.fields:
             run.behavior.record("operation_path", path)
             return
@@ -115,7 +115,7 @@ def _poll(run: CheckRun, accepted: AcceptedOperation, number: int) -> ServerResp
         )
     created_ms = moment(accepted.response["created_at"])
     has_same_time = same_value(created_ms, moment(response["created_at"]))
-    run.evidence.judge("operation.times", has_same_time, response, "created_at is another")
+    run.evidence.judge("operation.times", has_same_time, response, "created_at has changed")
     _judge_blocking(run, accepted, response)
     _judge_state(run, accepted, response)
     return response
@@ -141,15 +141,17 @@ def _judge_blocking(run: CheckRun, accepted: AcceptedOperation, response: Server
     if blocking_id is None:
         return
     is_other = blocking_id != accepted.id
-    run.evidence.judge("states.blocking", is_other, response, "it waits on itself")
+    run.evidence.judge("states.blocking", is_other, response, "it waits for itself")
     accepted_ids = [operation.id for operation in run.accepted]
     if blocking_id in accepted_ids or blocking_id in run.states:
         return
     run.states[blocking_id] = ""
-    blocking = run.poll(blocking_id, "which another waits on", judged=False)
+    blocking = run.poll(blocking_id, "the blocking operation", judged=False)
     if blocking.code == "resource_not_found":
         run.evidence.differs(
-            "operation.blocking_operation_id", response, "nothing is there that it names"
+            "operation.blocking_operation_id",
+            response,
+            "the operation that it names does not exist",
         )
 
 
@@ -203,15 +205,17 @@ def _judge_deployment(run: CheckRun, accepted: AcceptedOperation) -> None:
         return
     limit = run.name_of("limit_parameter")
     query = f"?{limit}=100" if limit else ""
-    page = run.call("list_deployments", "for what was deployed", query)
+    page = run.call("list_deployments", "to find the new deployment", query)
     items = {str(item.get("id")).upper(): item for item in items_of(page)}
     deployment = items.get(str(deployment_id).upper())
     has_all_ids = "NONE" not in items
     if deployment is not None:
         is_same = same_value(deployment.get("operation_id"), accepted.id)
-        run.evidence.judge("deployment.operation_id", is_same, page, "it names another operation")
+        run.evidence.judge(
+            "deployment.operation_id", is_same, page, "the deployment names another operation"
+        )
     elif items and not page["next_cursor"] and has_all_ids:
-        run.evidence.differs("operation.deployment_id", page, "it does not list the deployment")
+        run.evidence.differs("operation.deployment_id", page, "the list lacks the deployment")
 
 
 @declare_check(allow=("source", "domains"))
@@ -241,4 +245,4 @@ def poll_remaining_operations(run: CheckRun) -> None:
 
 
 def _poll_remaining(run: CheckRun, operation_id: str, number: int) -> ServerResponse:
-    return run.poll(operation_id, f"the rest, poll {number}")
+    return run.poll(operation_id, f"remaining operation, poll {number}")

@@ -53,7 +53,9 @@ def read_compute(run: CheckRun) -> None:
             return False
         return plain.status == 400 or _read(run, f"?{name}=staging").status == 400
 
-    name = discover_name(run, "environment_parameter", works, _COMPUTE_KEYS, "chooses it")
+    name = discover_name(
+        run, "environment_parameter", works, _COMPUTE_KEYS, "chooses the environment"
+    )
     if name is None:
         if not plain.refused:
             run.expect.success(_COMPUTE_KEYS, plain)
@@ -62,9 +64,11 @@ def read_compute(run: CheckRun) -> None:
     for environment, response in (("dev", dev), ("prod", prod)):
         if run.expect.success(_COMPUTE_KEYS, response):
             is_right = same_value(response["environment"], environment)
-            fault = f"it is not that of {environment}"
+            fault = f"it is not the compute of {environment}"
             run.evidence.judge("compute.query", is_right, response, fault)
-    run.expect.invalid_input("compute.query", _read(run, f"?{name}=staging", "no environment"))
+    run.expect.invalid_input(
+        "compute.query", _read(run, f"?{name}=staging", "an unknown environment")
+    )
     if _is_shared(dev) and _is_shared(prod):
         run.evidence.judge(
             "compute.data_mode",

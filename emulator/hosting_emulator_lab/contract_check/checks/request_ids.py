@@ -50,8 +50,8 @@ def _request_id(length: int) -> str:
 
 def _purpose(request_id: str) -> str:
     if request_id:
-        return f"X-Request-Id of {len(request_id)}"
-    return "X-Request-Id empty"
+        return f"an X-Request-Id of {len(request_id)}"
+    return "an empty X-Request-Id"
 
 
 def _read(run: CheckRun, request_id: str, subject: str | None = None) -> ServerResponse:
@@ -72,7 +72,7 @@ def accept_request_ids(run: CheckRun, repeat: Callable[..., ServerResponse]) -> 
     """Repeat a request that succeeded with the shortest and the longest X-Request-Id."""
     for length in (_SHORTEST, _LONGEST):
         headers = {"X-Request-Id": _request_id(length)}
-        response = repeat(f"X-Request-Id of {length}", headers=headers)
+        response = repeat(f"an X-Request-Id of {length}", headers=headers)
         if response.code == "idempotency_key_reused":
             # The server refuses every repetition, whatever its X-Request-Id is.
             run.evidence.skips(_KEYS, response)

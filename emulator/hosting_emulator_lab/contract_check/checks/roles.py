@@ -39,7 +39,7 @@ def call_as_reader(run: CheckRun) -> None:
         if clause_of_call(call_id, "readers") in CLAUSES:
             keys = (clause_of_call(call_id, "readers"), "auth.roles")
         if call_id not in run.callable_ids():
-            run.evidence.skips(keys, "the query parameter's name is not known")
+            run.evidence.skips(keys, "the name of the query parameter is unknown")
             continue
         response = run.call(call_id, "as a reader", token=token)
         if response.code == "forbidden" == run.read("as a reader", token=token).code:
@@ -143,7 +143,7 @@ def call_as_outsider(run: CheckRun) -> None:
             run.evidence.differs(
                 "condition.missing",
                 response,
-                "other calls know this token: its code should be resource_not_found",
+                "other calls accept this token, so its code should be resource_not_found",
             )
         else:
             run.expect.not_found(response)

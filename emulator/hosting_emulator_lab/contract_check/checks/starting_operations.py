@@ -74,7 +74,7 @@ def initialize_source(run: CheckRun) -> None:
     changed = _initialize(run, generation + 1, key, "the same key, another generation")
     run.expect.refusal("condition.reused", changed, "idempotency_key_reused")
     other = _initialize(
-        run, _WRONG_GENERATION, key.swapcase(), "the key in other letters, a wrong generation"
+        run, _WRONG_GENERATION, key.swapcase(), "the key in the other case, a wrong generation"
     )
     judge_other_case(run, other, is_new=other["id"] != response["id"])
     if retried.ok and is_same:
@@ -150,8 +150,8 @@ def _send_without_key(
     """
     prefix = f"generation {generation}"
     without_key = _initialize(run, generation, None, f"{prefix}, without Idempotency-Key")
-    empty = _initialize(run, generation, "", f"{prefix}, Idempotency-Key empty")
-    too_long = _initialize(run, generation, TOO_LONG_KEY, f"{prefix}, Idempotency-Key of 129")
+    empty = _initialize(run, generation, "", f"{prefix}, an empty Idempotency-Key")
+    too_long = _initialize(run, generation, TOO_LONG_KEY, f"{prefix}, an Idempotency-Key of 129")
     return [
         (without_key, "idempotency-key"),
         (empty, KEY_BOUND_KEYS),
@@ -183,7 +183,7 @@ def apply_domains(run: CheckRun) -> None:
         is_same = same_value(response["id"], retried["id"])
         run.evidence.judge("domains.idempotent", is_same, retried, "it is another operation")
     accept_request_ids(run, apply)
-    other = apply("the same key in other letters", key=key.swapcase())
+    other = apply("the same key in the other case", key=key.swapcase())
     is_new = other["id"] != response["id"]
     # A service may return the operation that is active already, whatever the key is.
     if is_new or apply("a new key", key=run.new_key())["id"] != response["id"]:
@@ -205,7 +205,7 @@ def _reuse_key_of_another_call(run: CheckRun) -> None:
         run.behavior.record("idempotency_scope", "principal_and_call")
         run.evidence.skips(
             "domains.reused",
-            "here a key belongs to one call, and this call has no body that could change",
+            "an Idempotency-Key belongs to one call, and this call has no body that could change",
         )
     elif describes_a_state(response.code):
         run.evidence.skips("domains.reused", response)

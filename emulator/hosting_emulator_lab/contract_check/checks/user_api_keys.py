@@ -57,7 +57,7 @@ def create_user_api_key(run: CheckRun) -> None:
         content = {**body, "name": name} if name else body
         return run.call("create_user_api_key", purpose, body=content, **{"key": key, **request})
 
-    first = create("a name of 64, a field more")
+    first = create("a name of 64, an additional field")
     run.expect.ignored_or_refused("unknown_body_fields", first)
     if first.status == 400:
         body = {"name": name}
@@ -102,7 +102,7 @@ def _create_keys_at_bounds(run: CheckRun, create: Callable[..., ServerResponse])
     # A character has the length 1, however many bytes it takes.
     wide_name = f"{PREFIX}{run.options.run_id}-".ljust(64, "é")
     other = create(
-        "the same key in other letters, a name of 64", name=wide_name, key=long_key.swapcase()
+        "the same key in the other case, a name of 64", name=wide_name, key=long_key.swapcase()
     )
     if other.code == "invalid_request":
         run.evidence.differs(_NAME_KEYS, other, "the name is within bounds")
@@ -144,7 +144,9 @@ def _judge_metadata(run: CheckRun, first: ServerResponse, name: str) -> None:
     is_bound = same_value(key.get("organization_id"), run.options.organization_id)
     if is_bound is None:
         run.evidence.skips("auth.key-bound", f"{first}: the key names no organization")
-    run.evidence.judge("auth.key-bound", is_bound, first, "it is bound to another organization")
+    run.evidence.judge(
+        "auth.key-bound", is_bound, first, "the key is bound to another organization"
+    )
     value = first.text("value")
     if value and _shows(str(key.get("obfuscated_value")), value):
         run.evidence.differs("key.metadata", first, "obfuscated_value shows the value")
@@ -171,7 +173,7 @@ def _judge_validity(run: CheckRun, first: ServerResponse) -> None:
         ("keys.days", "limit.key"),
         is_right,
         first,
-        f"it is valid {valid_ms / _DAY_MS:.4g} days from {key['created_at']}",
+        f"the key is valid {valid_ms / _DAY_MS:.4g} days from {key['created_at']}",
     )
 
 
@@ -197,7 +199,7 @@ def _judge_replay(run: CheckRun, first: ServerResponse, replay: ServerResponse) 
         first_value = first.part("key").get(name)
         new_value = replay.part("key").get(name)
         if same_value(_comparable(first_value), _comparable(new_value)) is False:
-            run.evidence.differs("keys.replay", replay, f"the key's {name} is another")
+            run.evidence.differs("keys.replay", replay, f"the key has another {name}")
 
 
 def _comparable(value: object) -> object:
