@@ -8,10 +8,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
-from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint, kind_of
+from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.point_verdicts import judge_point
+from hosting_emulator_lab.judge.response_delays import ResponseDelays
 from hosting_emulator_lab.judge.run_results import (
     CleanRun,
     CleanRunFailed,
@@ -31,8 +33,6 @@ _LIMIT_FACTOR = 3
 _LASTING_FACTOR = 2
 #: The default time limit of a clean run, in real seconds.
 _CLEAN_LIMIT_S = 600.0
-#: How late a delayed response is for a client that does not wait for LATE_MS, in real milliseconds.
-_SLIGHTLY_LATE_MS = 100
 
 #: Makes a run in a world with this name, and ends it after a time limit in real seconds. If the limit
 #: is None, there is no limit. The function calls `begin` and `end` of the visit.
@@ -66,9 +66,8 @@ class PointRuns:
         self._scope = scope
         self._has_own_limit = limit_s is not None
         self._clean_limit_s = limit_s or clean_limit_s
-        #: How late a delayed response is for this client. 0 until a run has shown how long it waits.
-        self._late_ms = 0
-        self._late_ms_lock = threading.Lock()
+        self._known_delays: ResponseDelays | None = None
+        self._delays_lock = threading.Lock()
 
     def clean(self) -> CleanRun:
         """Make the two clean runs. Raises CleanRunFailed if one of them does not succeed."""
@@ -111,7 +110,7 @@ class PointRuns:
 
     def _judged_run(self, name: str, point: FaultPoint, clean: CleanRun) -> PointResult:
         """Make one run at a point, and judge it."""
-        visit = self._visit(point, clean, self._late_ms_for(point, clean))
+        visit = self._visit(point, clean, self._delays(clean).late_ms(point))
         limit_s = self.limit_s
         if point.lasting is not None and not self._has_own_limit:
             limit_s *= _LASTING_FACTOR
@@ -129,23 +128,15 @@ class PointRuns:
     def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:
         return RunVisit(point, clean, self._skip_rules, late_ms, self._scope)
 
-    def _late_ms_for(self, point: FaultPoint, clean: CleanRun) -> int:
-        """Return how late the response at a point is, in real milliseconds.
+    def _delays(self, clean: CleanRun) -> ResponseDelays:
+        """Return the delays for the client of a clean run."""
+        with self._delays_lock:
+            if self._known_delays is None:
+                self._known_delays = ResponseDelays(partial(self._waits_for_response, clean))
+            return self._known_delays
 
-        Before the first delay, a run with a double delay shows how long the client waits.
-        """
-        if kind_of(point.fault) not in ("latency", "slow_response"):
-            return LATE_MS
-        with self._late_ms_lock:
-            if not self._late_ms:
-                is_patient = self._waits_for_late_response(point, clean)
-                self._late_ms = LATE_MS if is_patient else _SLIGHTLY_LATE_MS
-            return self._late_ms
-
-    def _waits_for_late_response(self, point: FaultPoint, clean: CleanRun) -> bool:
-        """Return whether the client waits for a delayed response, and sends no request again."""
-        latency = FaultPoint(point.call, point.number, "latency", "before_commit")
-        visit = self._visit(latency, clean, 2 * LATE_MS)
+    def _waits_for_response(self, clean: CleanRun, latency: FaultPoint, late_ms: int) -> bool:
+        visit = self._visit(latency, clean, late_ms)
         end = self._perform(visit, "patience", self.limit_s)
         if visit.observation is None or end.exit_code:
             return False

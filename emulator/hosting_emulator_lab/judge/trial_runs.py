@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from hosting_emulator.messages import ConductFinding
-from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint, kind_of
+from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.paging import requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
+from hosting_emulator_lab.judge.response_delays import ResponseDelays
 from hosting_emulator_lab.judge.run_gate import RunGate
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
@@ -34,8 +36,6 @@ _NO_RESPONSE_LIMIT_S = 35.0
 #: lasting effect, because a client may have a time limit for what it waits for.
 _LIMIT_FACTOR = 3
 _LASTING_FACTOR = 2
-#: How late a delayed response is for a client that does not wait for LATE_MS, in real milliseconds.
-_SLIGHTLY_LATE_MS = 100
 
 
 class TrialRuns:
@@ -55,9 +55,7 @@ class TrialRuns:
         self._lock = threading.Lock()
         #: The number of runs so far.
         self.run_count = 0
-        #: How late a delayed response is for this client. 0 until a run has shown how long it waits.
-        self._late_ms = 0
-        self._late_ms_lock = threading.Lock()
+        self._known_delays: ResponseDelays | None = None
 
     def clean(self, trial: CleanTrial, limit_s: float, *, alone: bool) -> tuple[RunEnd, RunVisit]:
         """Make a clean run, which ends after `limit_s` real seconds at the latest."""
@@ -81,7 +79,7 @@ class TrialRuns:
         # A client that is alone needs no longer than it needed beside others.
         if point.fault == "timeout" and not alone:
             limit_s = self._no_response_limit_s(limit_s)
-        visit = self._visit(point, clean, self._late_ms_for(point, clean))
+        visit = self._visit(point, clean, self._delays(clean).late_ms(point))
         end = self._run(visit, trial, limit_s, alone=alone)
         assert visit.observation is not None
         result = judge_point(point, end, visit.observation, clean, limit_s=limit_s)
@@ -145,23 +143,15 @@ class TrialRuns:
     def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:
         return RunVisit(point, clean, self._skip_rules, late_ms)
 
-    def _late_ms_for(self, point: FaultPoint, clean: CleanRun) -> int:
-        """Return how late the response at a point is, in real milliseconds.
+    def _delays(self, clean: CleanRun) -> ResponseDelays:
+        """Return the delays for the client of a clean run."""
+        with self._lock:
+            if self._known_delays is None:
+                self._known_delays = ResponseDelays(partial(self._waits_for_response, clean))
+            return self._known_delays
 
-        Before the first delay, a run with a double delay shows how long the client waits.
-        """
-        if kind_of(point.fault) not in ("latency", "slow_response"):
-            return LATE_MS
-        with self._late_ms_lock:
-            if not self._late_ms:
-                is_patient = self._waits_for_late_response(point, clean)
-                self._late_ms = LATE_MS if is_patient else _SLIGHTLY_LATE_MS
-            return self._late_ms
-
-    def _waits_for_late_response(self, point: FaultPoint, clean: CleanRun) -> bool:
-        """Return whether the client waits for a delayed response, and sends no request again."""
-        latency = FaultPoint(point.call, point.number, "latency", "before_commit")
-        visit = self._visit(latency, clean, 2 * LATE_MS)
+    def _waits_for_response(self, clean: CleanRun, latency: FaultPoint, late_ms: int) -> bool:
+        visit = self._visit(latency, clean, late_ms)
         limit_s = self.limit_s(clean, is_lasting=False)
         end = self._run(visit, FaultTrial(latency), limit_s, alone=False)
         if visit.observation is None or end.exit_code:
