@@ -34,6 +34,8 @@ class Terminals:
         self._folder = folder
         self._ports = dict(zip(PORTS, map(str, free_ports()), strict=False))
         self._emulator: subprocess.Popen[str] | None = None
+        #: Whether the page started an emulator in the background, which a failed test would leave.
+        self._has_background = False
         self._shell = self._popen(["bash", "--noprofile", "--norc"], stdin=subprocess.PIPE)
         for path in programs().iterdir():  # functions still apply in an activated environment
             self._type(f'{path.name}() {{ {path} "$@"; }}')
@@ -43,6 +45,8 @@ class Terminals:
 
     def __exit__(self, *_: object) -> None:
         self.stop_emulator()
+        if self._has_background:
+            self._type("hosting-emulator stop")
         _end(self._shell, signal.SIGKILL)
 
     def run(self, step: Step) -> None:
@@ -106,6 +110,7 @@ class Terminals:
     def _start(self, command: str) -> str:
         """Start the emulator in the other terminal, after stopping a running one."""
         self.stop_emulator()
+        self._has_background |= "--detach" in command
         port = f"--port {self._ports[PORTS[0]]}"
         if command.startswith("make"):
             # `-o`: the environment of these tests exists and need not be created.
