@@ -172,6 +172,17 @@ assume_option = option(
 )
 
 
+sealed_option = flag(
+    "--sealed",
+    help=(
+        "Run CMD and the emulator in a network of their own that has only loopback, so that CMD can "
+        "reach no other host. Not even this machine's other servers are reachable, such as a local "
+        "database. Unix sockets with a path are not sealed. Needs the namespaces of Linux. CMD keeps "
+        "its user."
+    ),
+)
+
+
 def skip_rule_option(help: str) -> Decorator[Any]:
     """Declare `--skip-rule`. The command's parameter is `skip_rules`, a tuple of rule ids."""
     return option(

@@ -100,6 +100,7 @@ def _read_patience(text: str) -> float:
     ),
 )
 @opt.skip_rule_option("Skip this conduct rule. Repeatable.")
+@opt.sealed_option
 @opt.flag(
     "--quiet",
     help="Print only errors and conduct findings, and a report only if --report is set.",
@@ -114,6 +115,7 @@ def exec_(
     patience_s: float,
     conduct: str,
     skip_rules: tuple[str, ...],
+    sealed: bool,
     quiet: bool,
     shrink: bool,
     **settings_options: Any,
@@ -143,15 +145,15 @@ def exec_(
     with `--kill-after never`.
 
     The exit code is CMD's own, 127 if CMD was not found, 126 if CMD cannot be run, and 128+N after
-    signal N. If the emulator could not start, the exit code is 2, and CMD is not run. If CMD
-    succeeded but --conduct reached no verdict, the exit code is also 2. Possible reasons are that
-    no request reached the emulator (only with `error`), that the emulator did not respond when CMD
-    ended, or that a check itself failed.
+    signal N. If the emulator could not start, or if --sealed is refused, the exit code is 2, and CMD
+    is not run. If CMD succeeded but --conduct reached no verdict, the exit code is also 2. Possible
+    reasons are that no request reached the emulator (only with `error`), that the emulator did not
+    respond when CMD ended, or that a check itself failed.
 
     The report, the verdict and --keep cover every world of the emulator, including worlds that CMD
     created, reset or deleted.
     """
-    from hosting_emulator_cli import execution, varied_execution
+    from hosting_emulator_cli import execution, sealing, varied_execution
 
     settings = settings_of(data_dir=None, **settings_options)
     if shrink and settings.vary is None:
@@ -163,6 +165,8 @@ def exec_(
     check_folder_of(keep)
     if quiet and is_default("report"):
         report = "never"
+    if sealed:
+        sealing.seal(settings.host)
     plan = execution.Execution(
         command=command,
         settings=settings,

@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.judge.trials import Trial
 
 #: The parameters whose options must be in a command line that makes a trial again.
-_TRIAL_PARAMETERS = ("scenario", "state", "seed", "at", "assume", "user", "exports", "limit_s")
+_TRIAL_PARAMETERS = (
+    "scenario",
+    "state",
+    "seed",
+    "at",
+    "assume",
+    "user",
+    "exports",
+    "limit_s",
+    "sealed",
+)
 
 
 def _read_trial(text: str) -> Trial:
@@ -85,6 +95,7 @@ def _read_trial(text: str) -> Trial:
     type=TextType("duration", read_limit),
 )
 @opt.skip_rule_option("Skip this conduct rule. Repeatable.")
+@opt.sealed_option
 @opt.judged_world_options
 @opt.user_option
 @export_option
@@ -110,6 +121,7 @@ def judge(
     jobs: int | None,
     limit_s: float | None,
     skip_rules: tuple[str, ...],
+    sealed: bool,
     user: str | None,
     exports: tuple[tuple[str, str], ...],
     as_json: bool,
@@ -133,7 +145,7 @@ def judge(
     if a cause of severity warning or worse was found (see --severity), 2 if CMD could not be judged,
     and 130 after Ctrl-C, when the causes found so far are still reported.
     """
-    from hosting_emulator_cli import judging
+    from hosting_emulator_cli import judging, sealing
 
     if trial is not None and (as_json or junit_file or html_file):
         raise click.UsageError(
@@ -153,6 +165,8 @@ def judge(
         words = ["hosting-emulator", "judge", *typed, "--trial", trial_text, "--", *command]
         return shlex.join(words)
 
+    if sealed:
+        sealing.seal(settings.host)
     return judging.judge(
         judging.CommandJudgment(
             command=command,
