@@ -57,7 +57,7 @@ class Field(Struct, frozen=True, kw_only=True):
     may_differ: Literal["", "word", "value"] = ""
     meaningful_words: tuple[str, ...] = ()
     contract_word: str = ""
-    related_keys: str = ""
+    related_keys: tuple[str, ...] = ()
     bound_key: str = ""
 
 
@@ -169,7 +169,7 @@ def _read_field(name: str, hint: Any, spec: FieldSpec, sentence_key: str) -> Fie
         may_differ=spec.may_differ,
         meaningful_words=spec.meaningful_words,
         contract_word=spec.contract_word,
-        related_keys=" ".join(spec.related_keys),
+        related_keys=spec.related_keys,
         bound_key=spec.bound_key,
     )
 

@@ -10,13 +10,13 @@ from hosting_emulator_lab.contract_check.clauses import CLAUSES
 from hosting_emulator_lab.contract_check.evidence import (
     MAX_OBSERVATIONS,
     ContractDifference,
+    DifferingResponse,
 )
 from hosting_emulator_lab.contract_check.expectations import (
     SHOULD_BE_A_4XX_PROBLEM,
     SHOULD_BE_REFUSED,
     SHOULD_SUCCEED,
 )
-from hosting_emulator_lab.contract_check.response import ServerResponse
 
 #: What varies between responses with the same mistake: quoted values, numbers, and the path of a
 #: field inside the document.
@@ -29,7 +29,7 @@ _ACCEPTANCE_FAULTS = (SHOULD_BE_REFUSED, SHOULD_BE_A_4XX_PROBLEM)
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class ServerCause:
     """A mistake of the server, as far as responses show it.
 
     `fault` says what is wrong. `keys` are the sentences that differ because of it, in the order of
@@ -55,8 +55,10 @@ class _Group:
         self.fields = {difference.field} - {""}
         #: Differences with a common signature belong to the same group.
         self.signatures = _signatures_of(difference)
-        #: The identities of the responses, because two responses may be equal.
-        self.responses = {id(difference.observed)}
+        #: The numbers of the responses, or the texts of other observations.
+        self.responses: set[int | str] = {difference.observation}
+        if difference.response is not None:
+            self.responses = {difference.response.number}
 
     def add(self, other: _Group) -> None:
         """Take over the differences of another group."""
@@ -85,7 +87,7 @@ class _Group:
         return all(difference.fault in _ACCEPTANCE_FAULTS for difference in self.differences)
 
 
-def causes_of(differences: Iterable[ContractDifference]) -> list[Cause]:
+def causes_of(differences: Iterable[ContractDifference]) -> list[ServerCause]:
     """Return the causes of differences. The cause that breaks the most sentences comes first.
 
     Differences have one cause in each of these cases:
@@ -142,9 +144,9 @@ def _signatures_of(difference: ContractDifference) -> set[object]:
 def _fault_signature(difference: ContractDifference) -> object:
     """Return a value that is the same for differences with the same fault."""
     fault = difference.fault
-    response = difference.observed
-    if not isinstance(response, ServerResponse):
-        return ("observation", _generalize(fault or str(response)))
+    response = difference.response
+    if response is None:
+        return ("observation", _generalize(fault or difference.observation))
     if not fault:
         return ("status", response.status, response.broken)
     if fault in (SHOULD_SUCCEED, SHOULD_BE_REFUSED, SHOULD_BE_A_4XX_PROBLEM):
@@ -158,7 +160,7 @@ def _fault_signature(difference: ContractDifference) -> object:
     return ("fault", _generalize(fault))
 
 
-def _result_signature(response: ServerResponse, fault: str) -> object:
+def _result_signature(response: DifferingResponse, fault: str) -> object:
     """Return the signature of a response to a request that should have had another result.
 
     If a request was accepted, or refused as invalid, the mistake is about its content, which the
@@ -173,15 +175,15 @@ def _generalize(text: str) -> str:
     return _VARYING_PARTS.sub("", text)
 
 
-def _cause_of(group: _Group) -> Cause:
+def _cause_of(group: _Group) -> ServerCause:
     calls: dict[str, None] = {}
     #: One difference for each fault. The values of other differences say nothing more.
     examples: dict[str, ContractDifference] = {}
     for difference in group.differences:
-        if isinstance(difference.observed, ServerResponse):
-            calls[difference.observed.call_id] = None
+        if difference.response is not None and difference.response.call_id:
+            calls[difference.response.call_id] = None
         examples.setdefault(_generalize(_topic_of(difference)), difference)
-    return Cause(
+    return ServerCause(
         fault=_describe(group, list(examples.values())),
         keys=tuple(sorted(group.keys, key=_position)),
         calls=tuple(calls),
@@ -192,16 +194,16 @@ def _cause_of(group: _Group) -> Cause:
 
 def _topic_of(difference: ContractDifference) -> str:
     """Return what is wrong; for a request that must be refused, also the reason why."""
-    fault = difference.fault or str(difference.observed)
+    fault = difference.fault or difference.observation
     if difference.fault in _ACCEPTANCE_FAULTS:
         return f"{fault}: {_purpose_of(difference)}"
     return fault
 
 
 def _purpose_of(difference: ContractDifference) -> str:
-    if isinstance(difference.observed, ServerResponse):
-        return difference.observed.purpose or difference.observed.title
-    return difference.observed
+    if difference.response is None:
+        return difference.observation
+    return difference.response.purpose
 
 
 def _describe(group: _Group, examples: list[ContractDifference]) -> str:

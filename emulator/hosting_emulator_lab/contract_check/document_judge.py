@@ -151,7 +151,6 @@ class DocumentJudge:
 
 def _field_keys(field: Field) -> tuple[str, ...]:
     """Return the keys of the sentences about a field."""
-    related_keys = field.related_keys.split()
     if field.sentence_key:
-        return (field.sentence_key, *related_keys)
-    return tuple(related_keys)
+        return (field.sentence_key, *field.related_keys)
+    return field.related_keys

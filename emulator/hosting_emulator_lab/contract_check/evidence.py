@@ -55,24 +55,38 @@ _RARE_RESPONSES = {
 
 
 @dataclass(frozen=True, slots=True)
+class DifferingResponse:
+    """What the causes need to know of a response. The body is not kept, because it may be large."""
+
+    number: int
+    call_id: str
+    purpose: str
+    status: int
+    code: str | None
+    broken: str
+
+
+@dataclass(frozen=True, slots=True)
 class ContractDifference:
     """An observation that breaks sentences of the contract.
 
-    `keys` are the keys of the sentences. `observed` is a response, or a text about several responses.
-    `fault` says what is wrong; it is empty if the response as a whole is wrong. If the value or the
-    absence of a field is wrong, `field` names it with its resource, such as `Deployment.status`.
+    `keys` are the keys of the sentences. `observation` is a response in a few words, or a text about
+    several responses, which have no `response`. `fault` says what is wrong; it is empty if the
+    response as a whole is wrong. If the value or the absence of a field is wrong, `field` names it
+    with its resource, such as `Deployment.status`.
     """
 
     keys: tuple[str, ...]
-    observed: ObservedFact
+    observation: str
     fault: str
-    field: str = ""
+    field: str
+    response: DifferingResponse | None
 
     def __str__(self) -> str:
         """The observation with its fault, as a report shows it."""
         if self.fault:
-            return f"{self.observed}: {self.fault}"
-        return str(self.observed)
+            return f"{self.observation}: {self.fault}"
+        return self.observation
 
 
 @dataclass(slots=True)
@@ -112,9 +126,11 @@ class Evidence:
     ) -> None:
         """Note that a response breaks sentences, and what is wrong in it.
 
-        The parameters are the fields of ContractDifference.
+        `field` names a field of the response whose value or absence is wrong, with its resource.
         """
-        difference = ContractDifference(_each(keys), observed, fault, field)
+        difference = ContractDifference(
+            _each(keys), str(observed), fault, field, _differing_response(observed)
+        )
         self.differences.append(difference)
         for key in difference.keys:
             _add(self._sentences[key].differs, str(difference))
@@ -204,6 +220,19 @@ def _each(keys: Keys) -> tuple[str, ...]:
     if isinstance(keys, str):
         return (keys,)
     return keys
+
+
+def _differing_response(observed: ObservedFact) -> DifferingResponse | None:
+    if isinstance(observed, str):
+        return None
+    return DifferingResponse(
+        number=observed.number,
+        call_id=observed.call_id,
+        purpose=observed.purpose or observed.title,
+        status=observed.status,
+        code=observed.code,
+        broken=observed.broken,
+    )
 
 
 def _add(observations: list[str], text: str) -> None:

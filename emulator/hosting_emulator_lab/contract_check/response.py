@@ -25,7 +25,8 @@ class ServerResponse:
 
     `title` names the request: method, path, and why it was sent. If `status` is 0, no complete
     response came, and `broken` says what happened instead. `call_id` is the call that was requested;
-    it is empty for a dev origin. `purpose` says why the request was sent; it may be empty.
+    it is empty for a dev origin. `purpose` says why the request was sent; it may be empty. `number`
+    counts the requests of a check.
     """
 
     title: str
@@ -35,6 +36,7 @@ class ServerResponse:
     broken: str = ""
     call_id: str = ""
     purpose: str = ""
+    number: int = 0
 
     def header(self, name: str) -> str | None:
         """Return the first value of a header, or None if there is no such header."""

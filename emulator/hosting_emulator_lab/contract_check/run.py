@@ -185,7 +185,7 @@ class CheckRun:
             request_headers.setdefault("Content-Type", "application/json")
         for _ in range(_MAX_ATTEMPTS):
             response = self._exchange(title, method, path, request_headers, content)
-            response = replace(response, call_id=call_id, purpose=purpose)
+            response = replace(response, call_id=call_id, purpose=purpose, number=self.requests)
             if response.ok and method != "GET":  # also if the request should have been refused
                 self.created.add(response)
             is_limited = response.status in (429, 503) or response.code == "rate_limited"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from random import Random
 from typing import Any
 
 import pytest
 
 from hosting_emulator_lab.contract_check import Report, check
-from hosting_emulator_lab.contract_check.causes import Cause, causes_of
-from hosting_emulator_lab.contract_check.evidence import ContractDifference
+from hosting_emulator_lab.contract_check.causes import ServerCause, causes_of
+from hosting_emulator_lab.contract_check.evidence import ContractDifference, Evidence
 from hosting_emulator_lab.contract_check.response import ServerResponse
 from tests.lab.contract_check import mutations as mutations
 from tests.lab.contract_check import people as people
@@ -122,17 +123,22 @@ def test_the_examples_of_a_cause_contain_no_secret() -> None:
 # --- The rules ------------------------------------------------------------------------------------
 
 
+_NUMBERS = count(1)
+
+
 def response(title: str, **members: Any) -> ServerResponse:
-    return ServerResponse(title, 200, call_id="list_deployments", **members)
+    return ServerResponse(title, 200, call_id="list_deployments", number=next(_NUMBERS), **members)
 
 
 def difference(
     keys: tuple[str, ...], observed: ServerResponse | str, fault: str, field: str = ""
 ) -> ContractDifference:
-    return ContractDifference(keys, observed, fault, field)
+    evidence = Evidence()
+    evidence.differs(keys, observed, fault, field=field)
+    return evidence.differences[0]
 
 
-def faults(causes: list[Cause]) -> list[str]:
+def faults(causes: list[ServerCause]) -> list[str]:
     return [cause.fault for cause in causes]
 
 

@@ -5,6 +5,7 @@ Each new ticket revokes the user's earlier ones.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -174,7 +175,8 @@ def _open(run: CheckRun, url: str, purpose: str) -> ServerResponse:
     )
     run.requests += 1
     title = f"GET {parts.path} ({purpose})"
-    return address.exchange(title, "GET", f"{parts.path}?{parts.query}", {}, None)
+    response = address.exchange(title, "GET", f"{parts.path}?{parts.query}", {}, None)
+    return replace(response, purpose=purpose, number=run.requests)
 
 
 @declare_check(allow=("tickets",))
