@@ -146,6 +146,7 @@ class ClientRuns:
             excerpt(lines),
             printed_lines=tuple(lines),
             varied=varied,
+            cpu_s=timed_run.cpu_s,
         )
 
     def _set_clock(self, world: HostingEmulator, conditions: RunConditions) -> None:

@@ -137,6 +137,7 @@ class _CommandJudge:
             command=shlex.join(options.command),
             budget_s=options.budget_s,
             jobs=_job_count(options.jobs),
+            processors=os.cpu_count() or 1,
             severity=options.severity,
         )
         with show_judging() as listener:

@@ -13,7 +13,9 @@ Orders and news are JSON, one object per line:
   {"end": 2.0}                       send SIGTERM to all processes, and SIGKILL after this many seconds
   {"run": 1, "refused": errno}       the command of this run could not be started
   {"run": 1, "ended": exit code}     the command has ended; a run reports either `refused` or `ended`
-  {"run": 1, "gone": true}           no process of the run is left, so the next run may start
+  {"run": 1, "gone": true, "cpu_ms": 120}
+                                     no process of the run is left, so the next run may start; its
+                                     processes used this much processor time
 The reader (`RunMessages`) depends neither on the order of the news nor on where a read divides them.
 """
 
@@ -68,12 +70,16 @@ class Outcome(NamedTuple):
 
 
 class TimedRun(NamedTuple):
-    """A finished run: its outcome, whether it exceeded its time limit, its duration, and its last output."""
+    """A finished run: its outcome, whether it exceeded its time limit, its duration, and its last output.
+
+    `cpu_s` is the processor time of the command and of the processes that it left behind, in seconds.
+    """
 
     outcome: Outcome
     hung: bool
     seconds: float
     output: bytes
+    cpu_s: float
 
 
 class RunMessages:
@@ -91,6 +97,8 @@ class RunMessages:
         self.refusal: int | None = None
         #: Whether no process of the run is left.
         self.is_gone = False
+        #: The processor time of the run's processes, in milliseconds. 0 until no process is left.
+        self.cpu_ms = 0
 
     def feed(self, piece: bytes) -> None:
         """Read a piece of the messages. An incomplete line is kept until the rest of the line arrives."""
@@ -118,6 +126,7 @@ class RunMessages:
         self.exit_code = message.get("ended", self.exit_code)
         self.refusal = message.get("refused", self.refusal)
         self.is_gone = self.is_gone or "gone" in message
+        self.cpu_ms = message.get("cpu_ms", self.cpu_ms)
 
 
 class ChildCommand:
@@ -281,7 +290,8 @@ class ChildCommand:
             while piece:
                 printed = (printed + piece)[-_CAPTURED_BYTES:]
                 piece = os.read(self._output_end, 65536)
-        return TimedRun(self._outcome_of(messages), hung, seconds, printed)
+        cpu_s = messages.cpu_ms / 1000
+        return TimedRun(self._outcome_of(messages), hung, seconds, printed, cpu_s)
 
     def close(self) -> None:
         """Wait until no process of the command is left. Without a command, end the supervisor."""
@@ -337,6 +347,8 @@ class Supervisor:
         self._unread = b""
         self._command: int | None = None
         self._run_number = 0
+        #: The processor time of all earlier runs, in milliseconds.
+        self._cpu_ms_before = 0
         self._kill_at: float | None = None
         self._seen: dict[int, list[float]] = {number: [] for number in ENDING}
         self._signals, writing = os.pipe()
@@ -393,6 +405,7 @@ class Supervisor:
 
     def _run(self, order: Mapping[str, Any]) -> None:
         self._run_number = order["number"]
+        self._cpu_ms_before = _cpu_ms_of_children()
         argv = [word.encode("latin-1") for word in order["command"]]
         environment = {
             name.encode("latin-1"): value.encode("latin-1")
@@ -475,7 +488,7 @@ class Supervisor:
                 self._report(ended=128 + signal.SIGKILL)
             return is_stuck
         self._kill_at = None
-        self._report(gone=True)
+        self._report(gone=True, cpu_ms=_cpu_ms_of_children() - self._cpu_ms_before)
         return self._orders < 0
 
     def _reap(self) -> None:
@@ -495,6 +508,12 @@ class Supervisor:
     def _report(self, **news: int | None) -> None:
         with suppress(BrokenPipeError):
             os.write(self._news, json.dumps({"run": self._run_number, **news}).encode() + b"\n")
+
+
+def _cpu_ms_of_children() -> int:
+    """Return the processor time of all processes for which this process has waited, in milliseconds."""
+    times = os.times()
+    return round((times.children_user + times.children_system) * 1000)
 
 
 def become_subreaper() -> None:

@@ -80,7 +80,10 @@ def _read_trial(text: str) -> Trial:
     "-j",
     "--jobs",
     metavar="N",
-    help="Number of parallel runs. Default: eight per processor, at most 32.",
+    help=(
+        "At most this many parallel runs. Default: as many as the processors can serve, up to eight "
+        "per processor and at most 32."
+    ),
     type=WholeNumber(1, 64),
 )
 @opt.option(

@@ -54,11 +54,16 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeChoices:
-    """What a user chose. `budget_s` is in real seconds, and `jobs` is the number of parallel runs."""
+    """What a user chose, and the machine.
+
+    `budget_s` is in real seconds. `jobs` is the largest number of parallel runs, and `processors` is
+    the number of processors.
+    """
 
     command: str
     budget_s: float
     jobs: int
+    processors: int = 1
     severity: Severity = "warning"
 
 
@@ -106,11 +111,26 @@ class ClientJudge:
         for text, symptom in clean_runs.symptoms:
             if text.severity != "note":
                 self._listener.on_cause(text, symptom)
-        jobs = 1 if clean_runs.disturb_each_other else choices.jobs
+        jobs = self._job_count(clean_runs)
         trials_began = time.monotonic()
         self._make_trials(plan, clean, jobs)
         trials_s = time.monotonic() - trials_began
         return self._judgment(plan, clean_runs, jobs, trials_s)
+
+    def _job_count(self, clean_runs: CleanRuns) -> int:
+        """Return how many trials are made in parallel.
+
+        There are no more than the processors can serve, so that a run takes hardly longer than it takes
+        alone. A run that mostly waits leaves the processors to others.
+        """
+        if clean_runs.disturb_each_other:
+            return 1
+        end = clean_runs.clean.end
+        if not end.cpu_s:
+            return self._choices.jobs
+        waiting_factor = max(1.0, end.duration_s / end.cpu_s)
+        served = math.ceil(self._choices.processors * waiting_factor)
+        return min(self._choices.jobs, served)
 
     # --- Trials ----------------------------------------------------------------------------------
 

@@ -101,7 +101,8 @@ class RunEnd:
     `hung` is whether the run had to be ended. `duration_s` is in real seconds. `output` contains the
     last lines that the run printed. `printed_lines` contains all lines, or is None if they are
     unknown. `failure_text` describes a failure that has no exit code, such as the failure of a test.
-    `varied` contains the variation points at which responses varied.
+    `varied` contains the variation points at which responses varied. `cpu_s` is the processor time
+    that the run used, in seconds, or 0 if it is unknown.
     """
 
     exit_code: int
@@ -111,6 +112,7 @@ class RunEnd:
     failure_text: str = ""
     printed_lines: tuple[str, ...] | None = None
     varied: tuple[str, ...] = ()
+    cpu_s: float = 0.0
 
     @property
     def comparable_lines(self) -> list[str]:
@@ -155,7 +157,12 @@ class CleanRun:
         return cls(
             start,
             first_observation,
-            RunEnd(0, duration_s=duration_s, printed_lines=printed_lines),
+            RunEnd(
+                0,
+                duration_s=duration_s,
+                printed_lines=printed_lines,
+                cpu_s=min(first_end.cpu_s, second_end.cpu_s),
+            ),
             second_observation.state,
             same_keys=tuple(
                 request.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from hosting_emulator_lab.run_conditions import RunsStopped
 from tests.lab.judge.planned_runs import PlannedRuns
 from tests.lab.judge.test_causes import finding
 
+PATIENCE_S = 10.0
 RESET = "create_user_api_key#1/connection_reset/after_commit"
 
 
@@ -210,6 +212,34 @@ def test_runs_that_are_stopped_in_the_middle_are_not_tried() -> None:
 
     judgment = judge(PlannedRuns(results))
     assert judgment.tried == 0
+
+
+@pytest.mark.parametrize(("cpu_s", "most"), [(0.5, 2), (0.125, 8), (0.0, 16)])
+def test_no_more_trials_are_made_at_once_than_the_processors_can_serve(
+    cpu_s: float, most: int
+) -> None:
+    running: list[Trial] = []
+    counts: list[int] = []
+    lock = threading.Lock()
+    enough = threading.Event()
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        with lock:
+            running.append(trial)
+            counts.append(len(running))
+            if len(running) >= most:
+                enough.set()
+        # Every trial waits until as many as may be are running at the same time.
+        enough.wait(PATIENCE_S)
+        with lock:
+            running.remove(trial)
+        return None
+
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        return RunEnd(0, duration_s=0.5, cpu_s=cpu_s)
+
+    judge(PlannedRuns(results, ends), jobs=16, processors=2)
+    assert max(counts) == most
 
 
 @pytest.mark.parametrize(("severity", "exit_code"), [("warning", 1), ("error", 0), ("note", 1)])
