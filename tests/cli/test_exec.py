@@ -326,9 +326,10 @@ def test_start_passes_the_variation_on(run, bootstrap: FakeBootstrap):
 
 # --- signals --------------------------------------------------------------------------------------
 
-#: Runs `exec` in a process that gets a signal while its emulator is ready and its command has not begun.
+#: Runs `exec` in a process that gets a signal while its emulator starts or is ready, before the command.
 SIGNALLED_EXEC = """
 import os, sys, time
+from hosting_emulator import logs
 from hosting_emulator_cli import execution
 from hosting_emulator_cli.main import cli
 
@@ -339,17 +340,24 @@ def variables(run, ready):
         time.sleep(0.01)
     return {}
 
-execution._CommandRun._variables = variables
+def start_logs(settings):
+    os.kill(os.getpid(), int(sys.argv[1]))
+
+if sys.argv[3] == "starting":
+    logs.log_to_stderr = start_logs
+else:
+    execution._CommandRun._variables = variables
 cli(["exec", "--", "touch", sys.argv[2]])
 """
 
 
+@pytest.mark.parametrize("moment", ["starting", "ready"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_the_command_begins_ends_exec_without_the_command(
-    number: signal.Signals, tmp_path: Path
+    number: signal.Signals, moment: str, tmp_path: Path
 ):
     result = tmp_path / "result"
-    arguments = [sys.executable, "-c", SIGNALLED_EXEC, str(int(number)), str(result)]
+    arguments = [sys.executable, "-c", SIGNALLED_EXEC, str(int(number)), str(result), moment]
 
     run = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
 

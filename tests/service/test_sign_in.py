@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 from urllib.request import urlopen
 
 import jwt
@@ -60,6 +61,66 @@ def test_each_class_on_the_sign_in_page_has_a_style(browser: Browser) -> None:
     }
     assert '<body class="sign-in">' in page.text
     assert [name for name in classes if f".{name}" not in styles] == []
+
+
+class StrayText(HTMLParser):
+    """Collects the text of a page that is directly in an element which only contains elements."""
+
+    CONTAINERS = ("html", "head", "body", "main", "form", "ul", "ol", "header", "footer", "nav")
+    VOID = ("meta", "link", "input")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.stray: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in self.CONTAINERS and data.strip():
+            self.stray.append(data.strip())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/authorize?" + urlencode(request_fields()),
+        "/authorize?" + urlencode({**request_fields(), "login_hint": "unheard-of"}),
+        "/authorize?"
+        + urlencode({**request_fields(), "redirect_uri": "https://evil.example.com/"}),
+        "/authorize",
+        "/end-session",
+        "/end-session?post_logout_redirect_uri=https://evil.example.com/",
+        "/end-session?id_token_hint=a.b.c",
+    ],
+)
+def test_a_page_of_the_provider_has_no_text_outside_of_its_elements(
+    browser: Browser, path: str
+) -> None:
+    page = browser.send(path)
+
+    assert "<main" in page.text
+    parser = StrayText(page.text)
+    assert (parser.open, parser.stray) == ([], [])
+
+
+def test_a_refresh_after_the_end_of_the_session_says_so(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    tokens = browser.redeem(browser.choose("owner").parameters["code"]).json
+    api.intervene("end_session", user="owner")
+
+    refused = browser.refresh(tokens["refresh_token"])
+
+    assert (refused.status, refused.json["error"]) == (400, "invalid_grant")
+    assert refused.json["error_description"] == "the session has ended; sign in again"
 
 
 def test_the_id_token_has_the_claims_of_openid(api: CheckedWorld, browser: Browser) -> None:

@@ -71,6 +71,15 @@ def test_a_response_may_spell_its_timestamps_in_several_ways():
         forms.append({re.sub("[0-9]", "0", text) for text in texts})
 
     assert {len(spellings) > 1 for spellings in forms} == {True, False}
+    assert set().union(*forms) == {
+        ".000Z",
+        "Z",
+        ".000000Z",
+        ".000+00:00",
+        "+00:00",
+        ".000000-00:00",
+        ".000-00:00",
+    }
 
 
 def test_a_replay_has_the_headers_of_the_first_response():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.world.records import RememberedResponse, ScheduledEvent
+from hosting_emulator.world.schedule import schedule_event
 from hosting_emulator.world.tables import (
     CLOCK,
     PROJECTS,
@@ -38,6 +39,21 @@ def test_a_change_reads_its_own_writes_and_then_the_world(world):
     assert change.get(PROJECTS, world.indexes["project:blog"]) is not None
     with pytest.raises(KeyError, match="projects has no"):
         change.row(PROJECTS, project_id)
+
+
+def test_a_change_that_takes_over_a_fork_has_its_records_and_its_next_event(world):
+    change = Change(world, world.at_ms)
+    fork = change.fork()
+    fork.put(STREAMS, "mine", 7)
+    key = schedule_event(fork, world.at_ms + 5, "operation_step", "x")
+    before = (change.get(STREAMS, "mine"), change.next_due(world.at_ms + 5))
+
+    change.merge(fork)
+
+    assert before == (None, None)
+    assert change.get(STREAMS, "mine") == 7
+    assert change.next_due(world.at_ms + 5) == key
+    assert change.next_due(world.at_ms + 4) is None
 
 
 def test_a_change_leaves_its_world_alone_and_counts_one_commit(world):
