@@ -235,6 +235,25 @@ def test_doctor_reports_settings_that_start_refuses(run: Run) -> None:
     assert "setting 'prot'" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("port: 1\nclock: a: b\n", ":2:9: "),
+        ("port: [1\nclock: skip\n", ":2:6: "),
+        ("a: \x01", ": "),
+    ],
+)
+def test_a_settings_file_that_is_not_yaml_is_refused_at_its_position(
+    run: Run, text: str, position: str
+) -> None:
+    Path("hosting-emulator.yaml").write_text(text)
+
+    result = run("start")
+
+    assert result.exit_code == 2
+    assert f"hosting-emulator.yaml{position}this is not YAML: " in result.stderr
+
+
 @pytest.mark.parametrize("name", ["nope.yaml", "nope"])
 def test_doctor_reports_a_missing_scenario(run: Run, name: str) -> None:
     Path("hosting-emulator.yaml").write_text(f"scenario: {name}")

@@ -8,6 +8,7 @@ import pytest
 from hosting_emulator.conduct import observation as observation_module
 from hosting_emulator.conduct.chapter import Chapter
 from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
+from hosting_emulator.conduct.judge_errors import JudgeErrors
 from hosting_emulator.conduct.observation import ProcessObservation
 from hosting_emulator.conduct.recent import Recent
 from hosting_emulator.conduct.rule_findings import MOST_FINDINGS
@@ -47,6 +48,20 @@ def test_a_report_says_how_many_worlds_without_a_request_are_not_listed(
 
     assert [chapter.world for chapter in report.chapters] == ["world-3", "world-4"]
     assert report.remarks == ["3 worlds that received no request are not listed."]
+
+
+def test_the_errors_of_judges_are_counted_and_the_first_ten_are_shown():
+    errors = JudgeErrors()
+    for number in range(13):
+        with errors.recorded("The judge"):
+            raise ValueError(f"{number}" * 600)
+
+    first, *others, last = errors.texts()
+
+    assert errors.count == 13
+    assert first == f"The judge failed: ValueError: {'0' * 600}"[:500]
+    assert len(others) == 9
+    assert last == "3 more errors from judges"
 
 
 def test_an_observation_of_named_worlds_watches_their_copies_and_no_other_world():

@@ -11,7 +11,14 @@ from hosting_emulator.contract.access import ProjectAccess
 from hosting_emulator.contract.assumption_table import affects_call
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.call_table import CallTable, Match, MethodRefused, describe_calls
-from hosting_emulator.contract.calls import ROWS, AssumedStatus, CallName, CallSpec, Idempotency
+from hosting_emulator.contract.calls import (
+    CURSOR,
+    ROWS,
+    AssumedStatus,
+    CallName,
+    CallSpec,
+    Idempotency,
+)
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.resources import OperationResource
 
@@ -204,4 +211,12 @@ def test_every_call_is_described():
         {"name": "enabled", "type": "boolean", "required": True, "example": True}
     ]
     assert (flag["role"], flag["success"]) == ("owner", 200)
-    assert [q["name"] for q in described["list_deployments"]["query"]] == ["cursor", "limit"]
+    cursor, limit = described["list_deployments"]["query"]
+    assert cursor == {
+        "name": "cursor",
+        "required": False,
+        "description": CURSOR.description,
+        "pattern": CURSOR.pattern,
+        "schema": CURSOR.schema,
+    }
+    assert limit["name"] == "limit"

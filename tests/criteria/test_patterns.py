@@ -77,3 +77,14 @@ def test_a_search_that_other_threads_interrupted_is_repeated_with_more_time():
 def test_a_search_that_itself_takes_long_ends_with_an_error():
     with pytest.raises(PatternError, match="more than 50 ms"):
         patterns.compile_pattern(r"^(\w+\s?)*$").search("a" * 5_000 + "!")
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(80, False), (81, True)])
+def test_an_invalid_pattern_is_quoted_by_its_first_80_characters(length: int, is_cut: bool):
+    pattern = "(" + "x" * (length - 1)
+
+    with pytest.raises(PatternError) as refused:
+        patterns.compile_pattern(pattern)
+
+    quote = f"{pattern[:79]}…" if is_cut else pattern
+    assert str(refused.value).startswith(f"{quote!r} is not a valid regular expression: ")

@@ -4,6 +4,7 @@ The possible responses of each call are listed here a second time, to notice mis
 """
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -330,6 +331,19 @@ def test_every_example_of_the_public_document_fits_its_schema(document: dict[str
 
     assert not errors, "\n".join(errors)
     assert example_count > 60
+
+
+def test_each_description_in_the_public_document_is_a_sentence():
+    """The description of a response is a title, and that of a server is a name."""
+    texts = {
+        part["description"]
+        for path, part in parts(DOCUMENT)
+        if isinstance(part.get("description"), str)
+        and not re.search(r"/(responses/[^/]+|servers/\d+)$", path)
+    }
+
+    assert len(texts) > 30
+    assert [text for text in texts if not re.fullmatch(r"(?s)[A-Z0-9`].*[.]\n?", text)] == []
 
 
 @pytest.mark.parametrize("document", [DOCUMENT, assuming(**CONTRARY)], ids=["default", "contrary"])

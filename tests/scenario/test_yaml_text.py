@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.yaml_text import DEEPEST, LONGEST, read_yaml
+from hosting_emulator.scenario.yaml_text import DEEPEST, LONGEST, read_yaml, write_yaml
 
 
 def refusal(text: str) -> ScenarioError:
@@ -121,3 +121,15 @@ def test_nested_yaml_aliases_are_refused_at_the_first_nested_line():
     )
 
     assert refusal(bomb).line == 2
+
+
+@pytest.mark.parametrize("length", range(1, 12))
+def test_written_yaml_breaks_a_line_at_the_first_space_from_the_hundredth_character(length: int):
+    words = " ".join(["x" * length] * 60)
+
+    text = write_yaml({"note": words})
+
+    *broken, _ = text.splitlines()
+    assert broken
+    assert all(len(line) >= 100 > len(line) - length - 1 for line in broken)
+    assert read_yaml(text, "small.yaml").data == {"note": words}

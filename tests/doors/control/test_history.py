@@ -43,6 +43,18 @@ def test_each_commit_has_its_number_moment_and_title(api: HttpWorld):
     )
 
 
+def test_a_commit_says_how_the_clock_changed(api: HttpWorld):
+    api.emulator.clock.change({"mode": "scaled", "rate": 60})
+    api.emulator.clock.change({"mode": "frozen"})
+    api.emulator.clock.advance("1h")
+
+    moved, frozen, scaled = (item["summary"] for item in history(api, 3)["items"])
+
+    assert "time moved by 1h" in moved
+    assert "the clock is frozen" in frozen
+    assert "the clock is scaled, 60 times as fast" in scaled
+
+
 def test_a_world_can_be_rewound_to_any_commit(api: HttpWorld):
     states = {}
     for enabled in (False, True, False):
