@@ -176,11 +176,7 @@ class CheckRun:
         """
         title = self._title(method, path, purpose)
         request_headers = self._headers(token, key, headers)
-        content: bytes | None = None
-        if isinstance(body, bytes):
-            content = body
-        elif body is not None:
-            content = json.dumps(body).encode()
+        content = _encode(body)
         if content is not None:
             request_headers.setdefault("Content-Type", "application/json")
         for _ in range(_MAX_ATTEMPTS):
@@ -294,6 +290,13 @@ class CheckRun:
         operation_id = response.text("id")
         if operation_id:
             self.accepted.append(AcceptedOperation(operation_id, response, repeat, self.waited_s))
+
+
+def _encode(body: Any) -> bytes | None:
+    """Return a body as bytes: bytes as they are, None for no body, and anything else as JSON."""
+    if body is None or isinstance(body, bytes):
+        return body
+    return json.dumps(body).encode()
 
 
 def _requested_delay_s(response: ServerResponse) -> int:

@@ -60,15 +60,23 @@ def read_compute(run: CheckRun) -> None:
         if not plain.refused:
             run.expect.success(_COMPUTE_KEYS, plain)
         return
-    dev, prod = responses[name]
+    _judge_environments(run, *responses[name])
+    run.expect.invalid_input(
+        "compute.query", _read(run, f"?{name}=staging", "an unknown environment")
+    )
+    _judge_shared_data(run, *responses[name])
+
+
+def _judge_environments(run: CheckRun, dev: ServerResponse, prod: ServerResponse) -> None:
     for environment, response in (("dev", dev), ("prod", prod)):
         if run.expect.success(_COMPUTE_KEYS, response):
             is_right = same_value(response["environment"], environment)
             fault = f"it is not the compute of {environment}"
             run.evidence.judge("compute.query", is_right, response, fault)
-    run.expect.invalid_input(
-        "compute.query", _read(run, f"?{name}=staging", "an unknown environment")
-    )
+
+
+def _judge_shared_data(run: CheckRun, dev: ServerResponse, prod: ServerResponse) -> None:
+    """Judge that both environments show the same database, if both say that data is shared."""
     if _is_shared(dev) and _is_shared(prod):
         run.evidence.judge(
             "compute.data_mode",
