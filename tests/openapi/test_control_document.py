@@ -183,6 +183,21 @@ def test_a_number_outside_its_documented_bounds_is_refused_by_its_name(
     assert [row for row in refusals if row[1] != 400 or row[2] != row[3]] == []
 
 
+def test_a_number_at_its_documented_bounds_is_accepted(
+    document: Any, hosting_emulator: HostingEmulator
+):
+    path = "/worlds/{world}/requests"
+    operation = document["paths"][path]["get"]
+    (limit,) = (item for item in operation["parameters"] if item["name"] == "limit")
+    bounds = (limit["schema"]["minimum"], limit["schema"]["maximum"])
+
+    queries = [{**operation, "parameters": [{**limit, "example": number}]} for number in bounds]
+
+    assert bounds == (1, 1000)
+    for query in queries:
+        assert send_examples(hosting_emulator, "GET", path, query)[0] == 200
+
+
 def test_each_control_operation_succeeds_with_its_examples(
     document: Any, hosting_emulator: HostingEmulator
 ):

@@ -1,5 +1,6 @@
 """Tests read and change the time of a world."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,7 +31,8 @@ def test_the_clock_refuses_invalid_times(hosting_emulator: HostingEmulator):
     clock = hosting_emulator.clock
 
     for span in (-1, timedelta(days=-1), float("inf"), float("nan")):
-        with pytest.raises(ValueError, match="use a finite span that is not negative"):
+        words = re.escape(f"cannot move by {span!r}: use a finite span that is not negative")
+        with pytest.raises(ValueError, match=f"{words}$"):
             clock.advance(span)
     with pytest.raises(ControlRefused, match="'soon'") as refused:
         clock.advance("soon")

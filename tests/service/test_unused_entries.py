@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -123,6 +124,19 @@ def test_an_entry_that_never_acted_fails_the_story_and_the_report_says_why(
     assert all(step["passed"] for step in report["steps"])
     (unused,) = unused_of(report).values()
     assert reason in unused
+
+
+def test_the_nearest_request_is_named_by_number_method_path_and_difference(
+    run_story: RunStory,
+) -> None:
+    report = run_story(f"{UNUSED['header'][0]}\n{dedent(APPLY)}")
+
+    (unused,) = unused_of(report).values()
+    assert re.search(
+        r"the nearest request was number \d+, (PUT|GET) /v1/\S+, which differs in header "
+        r"\(X-Color: none instead of X-Color: green\)",
+        unused,
+    )
 
 
 @pytest.mark.parametrize("name", UNUSED)

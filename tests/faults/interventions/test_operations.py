@@ -351,6 +351,13 @@ def test_added_deployments_are_the_newest_and_have_operations(stage: Stage, stat
     assert made_by["state"] == states.get(status, status)
 
 
+def test_a_deployment_is_added_alone_and_ready_unless_the_options_say_otherwise(stage: Stage):
+    stage.intervene("add_deployments", project="labs")
+
+    (item,) = stage.deployments(project="labs").json["items"]
+    assert item["status"] == "ready"
+
+
 def test_hundreds_of_added_deployments_can_be_paged(stage: Stage):
     stage.intervene("add_deployments", project="labs", count=250)
 
