@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from hosting_emulator.bootstrap import Emulator
     from hosting_emulator.settings import Ready, Settings
 
+#: The calls whose responses show an operation.
+_OPERATION_CALLS = ("get_operation", "apply_project_domains", "initialize_managed_source")
 #: The assumptions about how operations progress.
 _PROFILES = ("source_profile", "domains_profile")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
@@ -124,6 +126,8 @@ class ClientRuns:
             self._set_clock(world, conditions)
             if conditions.operation_profile:
                 _set_operation_profile(world, conditions.operation_profile)
+            if conditions.next_poll_s is not None:
+                _set_next_poll(world, conditions.next_poll_s)
             if conditions.has_base_path:
                 world = world.fork(name)
             variables = command_variables(world, ready, self._user, self._exports)
@@ -222,6 +226,13 @@ def _set_operation_profile(world: HostingEmulator, profile: str) -> None:
     values = {row.name: profile for row in rows if row.value == row.default}
     if values:
         world.set_assumptions(values)
+
+
+def _set_next_poll(world: HostingEmulator, seconds: int) -> None:
+    """Let responses ask for the next poll of an operation after this many seconds."""
+    change = {"set": {"/progress/next_poll_after_seconds": seconds}}
+    for call in _OPERATION_CALLS:
+        world.arm({"alter": change, "call": call})
 
 
 def job_count(jobs: int | None) -> int:

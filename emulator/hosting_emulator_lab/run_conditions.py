@@ -22,6 +22,9 @@ class RunConditions:
     `operation_profile` is how operations progress, such as `timed 1s 0s`. It applies only where the
     user's settings leave the default. If it is empty, operations progress as the settings say.
 
+    If `next_poll_s` is not None, responses ask for the next poll of an operation after this many
+    seconds, whatever the operation waits for.
+
     If `has_base_path` is true, the base URL has a path, `/worlds/{world}`, as every world has but
     `default`. A request that misses this path reaches the world `default`.
     """
@@ -31,6 +34,7 @@ class RunConditions:
     vary: str | None = None
     vary_only: tuple[str, ...] = ()
     operation_profile: str = ""
+    next_poll_s: int | None = None
     has_base_path: bool = False
 
 

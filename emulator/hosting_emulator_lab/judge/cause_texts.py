@@ -294,6 +294,21 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="still-polling",
+        severity="note",
+        title="It was still polling an operation that never ends when the trial was over.",
+        matters=(
+            "If the client has no deadline, it never ends, and nobody is told. If it has a longer one, "
+            "this is as it should be."
+        ),
+        because=_OPERATION_STATES,
+        place="the contract, Resources, Operation",
+        instead=(
+            "Set a deadline for the whole wait. When it has passed, report that the result is "
+            "unknown, and exit with a code other than 0."
+        ),
+    ),
+    CauseText(
         id="hangs",
         severity="warning",
         title="It hangs after a failure.",

@@ -131,6 +131,8 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
         return "gives-up-at-passing-failure"
     if result.verdict == "hung":
         return _cause_of_hanging(point)
+    if result.verdict == "waits" and point.fault == "stick":
+        return "still-polling"
     if result.verdict == "blind success":
         if NO_VALUE in result.reasons:
             return "key-value-lost"

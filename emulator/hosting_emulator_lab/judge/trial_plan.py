@@ -14,18 +14,18 @@ from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
 #: What is tried once at each call: a client that copes with it at the first request to a call copes
 #: with it at the later ones. Lasting effects that meet every request belong here, and responses that
 #: never come, because each of them makes a client wait for its whole time limit.
-_ONCE_FOR_EACH_CALL = ("outage", "token_expired", "timeout")
+_ONCE_FOR_EACH_CALL = ("outage", "token_expired", "timeout", "stick")
 #: Statuses from here on are refusals.
 _FIRST_REFUSAL = 400
 #: What shows most about a client, the most informative first. Effects for which a patient client
 #: waits come early, so that their waiting overlaps with other runs.
 _FIRST = (
     "timeout",
+    "stick",
     "token_expired",
     "value_lost",
     "connection_reset",
     "fail",
-    "stick",
     "blocked",
     "outage",
     "abort:service_unavailable",

@@ -29,9 +29,10 @@ PerformTrial: TypeAlias = Callable[[RunVisit, str, float, RunConditions], RunEnd
 
 #: The shortest time limit of a trial, in real seconds.
 _SHORTEST_LIMIT_S = 10.0
-#: Added to the time limit of a trial in which no response comes: longer than the time limits that
-#: clients usually have for a response.
-_NO_RESPONSE_LIMIT_S = 35.0
+#: The faults for which a client waits, and what is added to the time limit of their trials: it is longer
+#: than the time limits that clients usually have for a response, and for an operation.
+_LONG_WAITS = ("timeout", "stick")
+_LONG_WAIT_S = 35.0
 #: The time limit of a trial as a multiple of the clean run's duration. The limit is doubled for a
 #: lasting effect, because a client may have a time limit for what it waits for.
 _LIMIT_FACTOR = 3
@@ -77,8 +78,8 @@ class TrialRuns:
         point = trial.point
         limit_s = self.limit_s(clean, is_lasting=point.lasting is not None)
         # A client that is alone needs no longer than it needed beside others.
-        if point.fault == "timeout" and not alone:
-            limit_s = self._no_response_limit_s(limit_s)
+        if point.fault in _LONG_WAITS and not alone:
+            limit_s = self._long_limit_s(limit_s)
         visit = self._visit(point, clean, self._delays(clean).late_ms(point))
         end = self._run(visit, trial, limit_s, alone=alone)
         assert visit.observation is not None
@@ -92,8 +93,7 @@ class TrialRuns:
             output=result.output,
             findings=new_findings(visit, clean),
             hit=result.hit,
-            additional_replays=_count_replays(visit.observation)
-            - _count_replays(clean.observation),
+            additional_replays=_additional_replays(visit.observation, clean),
             fast_attempts=_excess_attempts(visit.observation, clean),
             printed_lines=end.printed_lines or (),
         )
@@ -127,10 +127,10 @@ class TrialRuns:
             limit_s *= _LASTING_FACTOR
         return round(limit_s, 1)
 
-    def _no_response_limit_s(self, limit_s: float) -> float:
+    def _long_limit_s(self, limit_s: float) -> float:
         if self._own_limit_s is not None:
             return limit_s
-        return limit_s + _NO_RESPONSE_LIMIT_S
+        return limit_s + _LONG_WAIT_S
 
     def _run(self, visit: RunVisit, trial: Trial, limit_s: float, *, alone: bool) -> RunEnd:
         with self._lock:
@@ -157,6 +157,13 @@ class TrialRuns:
         if visit.observation is None or end.exit_code:
             return False
         return visit.observation.request_count == clean.observation.request_count
+
+
+def _additional_replays(observation: Observation, clean: CleanRun) -> int:
+    """Return the number of replays. It is 0 for a client that asks for replays in its clean run as well."""
+    if _count_replays(clean.observation):
+        return 0
+    return _count_replays(observation)
 
 
 def _count_replays(observation: Observation) -> int:

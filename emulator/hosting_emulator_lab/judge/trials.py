@@ -24,6 +24,10 @@ _ONE_POLL = "timed 1s 0s"
 _QUEUED_FOR_LONG = "timed 2s 1s"
 #: Operations are polled in each of their phases, so that varied responses show all of them.
 _ALL_PHASES = "timed 1s 1s"
+#: The fault under which an operation never ends. A client that waits as it is told would sleep for a
+#: minute between its polls, and show nothing. So it is told to poll sooner.
+_NEVER_ENDS = "stick"
+_STUCK_POLL_S = 1
 #: The faults under which the pauses between attempts are measured, for which the clock must run.
 _SHOWS_PAUSES = ("outage",)
 CleanKind: TypeAlias = Literal["skip", "scaled", "base-path"]
@@ -68,6 +72,10 @@ class FaultTrial:
     @property
     def conditions(self) -> RunConditions:
         """The conditions of the run."""
+        if self.point.fault == _NEVER_ENDS:
+            return RunConditions(
+                clock="skip", operation_profile=_ONE_POLL, next_poll_s=_STUCK_POLL_S
+            )
         if self.point.fault in _SHOWS_PAUSES:
             return RunConditions(clock="scaled", rate=SCALED_RATE, operation_profile=_ONE_POLL)
         return RunConditions(clock="skip", operation_profile=_ONE_POLL)

@@ -81,6 +81,7 @@ def ids(*results: TrialResult) -> list[str]:
         ("get_dns_authorization#1/abort:forbidden/lasting", "repeated", "retries-in-vain"),
         ("get_dns_authorization#1/abort:forbidden/lasting", "unclear", "may-hide-failure"),
         ("list_deployments#1/empty_list/lasting", "unclear", "may-hide-failure"),
+        ("apply_project_domains#1/stick/lasting", "waits", "still-polling"),
     ],
 )
 def test_a_verdict_has_a_cause(trial: str, verdict: Verdict, cause: str) -> None:
