@@ -26,6 +26,7 @@ from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE
 from hosting_emulator_cli.output import say
+from hosting_emulator_cli.outside_connections import ConnectionWatch
 from hosting_emulator_cli.settings_command import start_errors_named
 from hosting_emulator_cli.verdict import (
     NO_REQUEST,
@@ -78,7 +79,8 @@ class Execution:
 
     `patience_s` is the longest time, in real seconds, that the command may take to end after a
     signal. Infinity means that there is no limit. If `silent` is true, the command's input and
-    output are the null device, and nothing is printed.
+    output are the null device, and nothing is printed. If `sealed` is true, this process already has
+    a network without other machines, so connections to them need no watch.
     """
 
     command: Sequence[str]
@@ -92,6 +94,7 @@ class Execution:
     conduct: str = "off"
     skip_rules: Sequence[str] = ()
     silent: bool = False
+    sealed: bool = False
 
 
 def execute(execution: Execution) -> CommandResult:
@@ -155,6 +158,8 @@ class _CommandRun:
         self._misbehaved = False
         self._undecided = False
         self._observation_id = ""
+        #: A sentence about the command's connections to other machines, or an empty text.
+        self._connections_text = ""
 
     async def run(self) -> CommandResult:
         """Start the emulator, run the command, and stop the emulator. Raises Failure."""
@@ -201,10 +206,10 @@ class _CommandRun:
         if self._signal is not None:
             return 128 + self._signal
         command = self._execution.command
-        child.begin(command, with_variables(variables))
-        self._child = child
-        outcome = await asyncio.to_thread(child.outcome)
-        self._child = None  # the command has ended and cannot be signalled
+        if self._watches_connections():
+            outcome = await self._watched_outcome(child, variables)
+        else:
+            outcome = await self._outcome(child, variables)
         for timer in self._timers:
             timer.cancel()
         if outcome.refused is not None:
@@ -212,6 +217,26 @@ class _CommandRun:
         elif not self._was_killed:
             await asyncio.to_thread(self._report, ready, outcome)
         return self._exit_code(outcome)
+
+    async def _outcome(self, child: ChildCommand, variables: dict[str, str]) -> Outcome:
+        """Start the command, wait until the command has ended, and return its outcome."""
+        child.begin(self._execution.command, with_variables(variables))
+        self._child = child
+        outcome = await asyncio.to_thread(child.outcome)
+        self._child = None  # the command has ended and cannot be signalled
+        return outcome
+
+    async def _watched_outcome(self, child: ChildCommand, variables: dict[str, str]) -> Outcome:
+        """Do the same as `_outcome`, and watch the command's connections to other machines."""
+        with ConnectionWatch() as watch:
+            outcome = await self._outcome(child, variables)
+        self._connections_text = watch.sentence()
+        return outcome
+
+    def _watches_connections(self) -> bool:
+        execution = self._execution
+        may_report = execution.conduct != "off" or execution.report != "never"
+        return may_report and not execution.sealed and not execution.silent
 
     def _exit_code(self, outcome: Outcome) -> int:
         """Return the command's exit code, or the verdict's exit code if the command succeeded."""
@@ -322,9 +347,12 @@ class _CommandRun:
         self._judge(verdict, color=color)
         failed = self._exit_code(outcome) != 0
         report = self._execution.report
-        if report == "always" or (report == "failed" and failed):
+        has_report = report == "always" or (report == "failed" and failed)
+        if has_report:
             for text in report_texts(verdict, observation, color=color):
                 mention(text)
+        if self._connections_text and (has_report or self._execution.conduct != "off"):
+            mention(self._connections_text)
         if failed:
             self._keep_worlds(verdict, observation)
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from hosting_emulator_cli.execution import run_logged
 from hosting_emulator_cli.files import remove_report, write_whole
 from hosting_emulator_cli.judging_progress import show_judging
 from hosting_emulator_cli.main import Failure, failing
+from hosting_emulator_cli.outside_connections import ConnectionWatch
 from hosting_emulator_cli.printable import printable, printable_lines
 from hosting_emulator_lab.judge.clean_runs import ScaledRunFailed
 from hosting_emulator_lab.judge.client_judge import ClientJudge, JudgeChoices
@@ -51,7 +52,9 @@ class CommandJudgment:
 
     `budget_s` limits the judgment, and `limit_s` limits each run, both in real seconds. If `limit_s`
     is None, the limit depends on the duration of the clean run. If `trial` is set, it is the only
-    trial to make. `repeat` returns the command line that makes a trial, given by its text, again.
+    trial to make. If `sealed` is true, this process already has a network without other machines, so
+    connections to them need no watch. `repeat` returns the command line that makes a trial, given by
+    its text, again.
     """
 
     command: Sequence[str]
@@ -67,6 +70,7 @@ class CommandJudgment:
     junit_file: Path | None
     html_file: Path | None
     as_json: bool
+    sealed: bool
     repeat: Callable[[str], str]
 
 
@@ -144,9 +148,20 @@ class _CommandJudge:
             judge = ClientJudge(
                 self._trial_runs, choices, listener, lambda: self._client_runs.stop_reason
             )
-            judgment = judge.judge()
+            judgment = self._watched_judgment(judge)
         self._write_reports(judgment)
         return judgment.exit_code
+
+    def _watched_judgment(self, judge: ClientJudge) -> Judgment:
+        """Judge the command. A remark names its connections to other machines."""
+        if self._options.sealed:
+            return judge.judge()
+        with ConnectionWatch() as watch:
+            judgment = judge.judge()
+        sentence = watch.sentence()
+        if not sentence:
+            return judgment
+        return replace(judgment, remarks=[*judgment.remarks, sentence])
 
     def _judge_one_trial(self, trial: Trial) -> int:
         """Make a single trial, print the command's output and the result, and return the exit code."""

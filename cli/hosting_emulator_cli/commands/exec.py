@@ -151,7 +151,9 @@ def exec_(
     respond when CMD ended, or that a check itself failed.
 
     The report, the verdict and --keep cover every world of the emulator, including worlds that CMD
-    created, reset or deleted.
+    created, reset or deleted. The report and --conduct also name CMD's TCP connections to other
+    machines. Only Linux shows these, and connections shorter than a second can be missed. --sealed
+    prevents them.
     """
     from hosting_emulator_cli import execution, sealing, varied_execution
 
@@ -178,6 +180,7 @@ def exec_(
         quiet=quiet,
         conduct=conduct,
         skip_rules=skip_rules,
+        sealed=sealed,
     )
     if settings.vary is None:
         return execution.execute(plan).code

@@ -144,6 +144,9 @@ def judge(
     ends, the token expires, and responses vary wherever the contract leaves a choice. What a trial
     shows counts only if the trial shows it again while no other run is in progress.
 
+    The report names CMD's TCP connections to other machines, which may be the real service. Only
+    Linux shows these, and connections shorter than a second can be missed. --sealed prevents them.
+
     The exit code is 0 if CMD survived and at least one failure of each kind was tried at each call, 1
     if a cause of severity warning or worse was found (see --severity), 2 if CMD could not be judged,
     and 130 after Ctrl-C, when the causes found so far are still reported.
@@ -185,6 +188,7 @@ def judge(
             junit_file=junit_file,
             html_file=html_file,
             as_json=as_json,
+            sealed=sealed,
             repeat=repeat_line,
         )
     )
