@@ -25,7 +25,7 @@ from hosting_emulator.world.tables import (
     PROJECTS,
     RATE_WINDOWS,
 )
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.value import Change, World
 
 _RANKS = {"reader": 1, "maintainer": 2, "owner": 3}
 _NOT_FOUND = "No such {} exists within your access."
@@ -68,7 +68,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
         raise not_found(subject, _UNKNOWN_ID)
     role = None
     if project.organization_id == principal.organization_id:
-        role = role_of(change, principal.user_id, project)
+        role = role_of(change.world, principal.user_id, project)
     if role is None:
         why = f"the project {project.id} exists, but outside the user's access"
         raise not_found(subject, why)
@@ -92,12 +92,12 @@ def _check_id(change: Change, request: CallRequest) -> None:
         )
 
 
-def role_of(change: Change, user_id: str, project: Project) -> str | None:
+def role_of(world: World, user_id: str, project: Project) -> str | None:
     """Return a user's role in a project, or None if the user has no role in the project.
 
     The organization that the token names does not matter.
     """
-    tables = change.world.tables
+    tables = world.tables
     membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{user_id}")
     if membership is None:
         return None

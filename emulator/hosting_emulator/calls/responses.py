@@ -64,7 +64,8 @@ def _keeps_enabled_at(change: Change, request: CallRequest, project: Project) ->
         return False
     # Only an owner may make this call, so the caller is an owner.
     return (
-        enabled_by == request.principal.user_id or role_of(change, enabled_by, project) == "owner"
+        enabled_by == request.principal.user_id
+        or role_of(change.world, enabled_by, project) == "owner"
     )
 
 

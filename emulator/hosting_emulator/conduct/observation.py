@@ -23,7 +23,13 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.messages import ChapterReport, ObservationReport, RequestInProgress
+from hosting_emulator.messages import (
+    ChapterReport,
+    ContractCoverage,
+    ObservationReport,
+    RequestInProgress,
+    merge_coverage,
+)
 
 #: The maximum number of observations in a process.
 MOST_OBSERVATIONS = 1000
@@ -83,6 +89,8 @@ class ProcessObservation:
         self._next_index = 0
         self._open: dict[Engine, tuple[int, _ChapterObserver]] = {}
         self._omitted = 0
+        #: What clients exercised in the observations that this one replaced.
+        self._earlier_coverage: ContractCoverage | None = None
         self._errors = JudgeErrors()
         for engine in worlds:
             if self._names is None or engine.world.name in self._names:
@@ -154,6 +162,17 @@ class ProcessObservation:
         """Return the watches of all chapters, oldest first."""
         return [chapter.watch for chapter in self._chapters.values()]
 
+    def coverage(self) -> ContractCoverage:
+        """Return what clients exercised of the contract, also in the replaced observations."""
+        parts = [watch.coverage() for watch in self.watches()]
+        if self._earlier_coverage is not None:
+            parts.append(self._earlier_coverage)
+        return merge_coverage(parts)
+
+    def replace(self, earlier: ProcessObservation) -> None:
+        """Continue the coverage of an earlier observation, which has just ended."""
+        self._earlier_coverage = earlier.coverage()
+
     def in_progress(self) -> list[tuple[str, Entry]]:
         """Return the world name and the log entry of each request whose response has not been sent."""
         return [
@@ -190,6 +209,7 @@ class ProcessObservation:
             chapters=chapters,
             errors=errors,
             remarks=self._remarks(),
+            coverage=self.coverage(),
         )
 
     def _remarks(self) -> list[str]:

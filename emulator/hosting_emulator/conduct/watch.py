@@ -15,6 +15,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
+from hosting_emulator.conduct.coverage import CoverageCounter
 from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
 from hosting_emulator.conduct.findings import Finding
 from hosting_emulator.conduct.judge import ConductJudge
@@ -27,7 +28,7 @@ from hosting_emulator.engine.connection import Connection
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.redaction import Redactor
-from hosting_emulator.messages import ConductReport
+from hosting_emulator.messages import ConductReport, ContractCoverage
 
 #: Findings by rule id.
 _Findings = dict[str, RuleFindings]
@@ -61,6 +62,7 @@ class Watch:
         self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
         self._uses: Recent[Connection, ConnectionUse] = Recent()
         self.errors = JudgeErrors()
+        self._coverage = CoverageCounter()
         #: The findings at `close`, first without and then with `final`. None before `close`.
         self._closed: tuple[_Findings, _Findings] | None = None
 
@@ -93,6 +95,12 @@ class Watch:
     def judge_some(self, most: int) -> bool:
         """Judge at most `most` new exchanges, and return whether there are more to judge."""
         return self._closed is None and self._judge_new(most)
+
+    def coverage(self) -> ContractCoverage:
+        """Judge all new exchanges, and return what the client exercised of the contract."""
+        if self._closed is None:
+            self._judge_new()
+        return self._coverage.coverage()
 
     def judge_all(self, entries: Sequence[Entry]) -> None:
         """Judge exchanges that the log has already dropped."""
@@ -231,6 +239,7 @@ class Watch:
             with self.errors.recorded(f"{type(judge).__name__} at request {entry.n}"):
                 for finding in judge.observe(exchange):
                     self._note(finding, self._findings)
+        self._coverage.add(exchange)
         exchange.shrink()
 
     def _notice_rewinds(self, following: float) -> None:

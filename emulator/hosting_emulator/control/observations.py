@@ -29,7 +29,8 @@ class NewObservation(Body):
 
     `worlds` contains the names of worlds to observe, or is null for all worlds. Copies of the named
     worlds are observed too. `skip_rules` contains the ids of conduct rules to skip. `replaces` is
-    the id of an observation that ends when the new observation begins.
+    the id of an observation that ends when the new observation begins. The new observation continues
+    the coverage of the old one.
     """
 
     worlds: list[str] | None = None
@@ -49,12 +50,16 @@ def begin_observation(
     check_rules(body.skip_rules, "skip_rules")
     for name in body.worlds or ():
         context.engine(name)
+    replaced = None
     if body.replaces is not None:
-        context.observations.end(find_observation(context, body.replaces))
+        replaced = find_observation(context, body.replaces)
+        context.observations.end(replaced)
     with refused_as(409, "Too many observations", TooManyObservations):
         observation = context.observations.begin(
             context.worlds, body.worlds, body.skip_rules, time.monotonic()
         )
+    if replaced is not None:
+        observation.replace(replaced)
     return messages.ObservationState(id=observation.id, skip_rules=observation.skip_rules)
 
 

@@ -18,6 +18,9 @@ from hosting_emulator.messages.conduct import RequestInProgress as RequestInProg
 from hosting_emulator.messages.contract import AssumptionRow as AssumptionRow
 from hosting_emulator.messages.contract import CallRow as CallRow
 from hosting_emulator.messages.contract import ProblemRow as ProblemRow
+from hosting_emulator.messages.coverage import CallCoverage as CallCoverage
+from hosting_emulator.messages.coverage import ContractCoverage as ContractCoverage
+from hosting_emulator.messages.coverage import merge_coverage as merge_coverage
 from hosting_emulator.messages.declaration import ControlMessage as ControlMessage
 from hosting_emulator.messages.declaration import ItemList as ItemList
 from hosting_emulator.messages.declaration import JsonObject as JsonObject

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from hosting_emulator.messages.coverage import ContractCoverage
 from hosting_emulator.messages.declaration import ControlMessage, Severity, doc
 
 
@@ -128,3 +129,10 @@ class ObservationReport(ControlMessage, frozen=True, kw_only=True):
         list[str], doc("The judges' own errors. An observation with errors proves nothing.")
     ]
     remarks: Annotated[list[str], doc("Notes about data that the observation has discarded.")]
+    coverage: Annotated[
+        ContractCoverage,
+        doc(
+            "What the clients exercised of the contract, also in the observations that this one "
+            "replaced."
+        ),
+    ]

@@ -18,7 +18,6 @@ from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.cause_texts import CauseText
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom, gather_causes
 from hosting_emulator_lab.judge.clean_runs import CleanRuns, make_clean_runs
-from hosting_emulator_lab.judge.exercised import exercised_by
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.run_results import CleanRun
 from hosting_emulator_lab.judge.symptoms import is_varied_failure, symptoms_of
@@ -238,7 +237,7 @@ class ClientJudge:
             needed_s=self._needed_budget(len(not_tried), clean, jobs, trials_s),
             unproven=self._unproven(plan, clean),
             remarks=[*clean_runs.remarks, *self._stop_remarks()],
-            exercised=exercised_by(clean.observation.requests),
+            coverage=clean.observation.coverage,
             severity=self._choices.severity,
         )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hosting_emulator.messages import Severity
+from hosting_emulator.messages import ContractCoverage, Severity
 from hosting_emulator_lab.judge.causes import SEVERITIES, ClientCause
-from hosting_emulator_lab.judge.exercised import Exercised
 from hosting_emulator_lab.judge.trials import Trial
 
 SURVIVED = 0
@@ -27,7 +26,8 @@ class Judgment:
     `not_tried` are the others, and `needed_s` is a budget in real seconds that would do for all.
     `unproven` are the reasons why the trials do not prove that the client survives.
 
-    `remarks` are sentences about the judgment itself. `severity` is the lowest severity that counts.
+    `remarks` are sentences about the judgment itself. `coverage` is what the clean run exercised of the
+    contract. `severity` is the lowest severity that counts.
     """
 
     command: str
@@ -42,7 +42,7 @@ class Judgment:
     needed_s: int
     unproven: Sequence[str]
     remarks: Sequence[str]
-    exercised: Exercised
+    coverage: ContractCoverage
     severity: Severity = "warning"
 
     @property

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from hosting_emulator.sdk import JsonObject
+from hosting_emulator.sdk.coverage import coverage_document
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom
-from hosting_emulator_lab.judge.exercised import code_count, contract_calls
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.trial_texts import trial_description
 from hosting_emulator_lab.judge.trials import read_trial
@@ -20,7 +20,6 @@ _MOST_SYMPTOMS = 3
 
 def judgment_document(judgment: Judgment, repeat: RepeatLine) -> JsonObject:
     """Return a judgment as a JSON document."""
-    exercised = judgment.exercised
     return {
         "command": judgment.command,
         "result": judgment.headline,
@@ -39,16 +38,7 @@ def judgment_document(judgment: Judgment, repeat: RepeatLine) -> JsonObject:
             "requests": judgment.request_count,
             "duration_s": round(judgment.clean_s, 3),
         },
-        "exercised": {
-            "calls": list(exercised.calls),
-            "calls_of_contract": contract_calls(),
-            "statuses": list(exercised.statuses),
-            "problem_codes": list(exercised.codes),
-            "problem_codes_of_contract": code_count(),
-            "operation_ends": list(exercised.ends),
-            "pages": exercised.pages,
-            "replays": exercised.replays,
-        },
+        "coverage": coverage_document(judgment.coverage),
     }
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from hosting_emulator import junit
+from hosting_emulator.sdk.coverage import coverage_lines
 from hosting_emulator_lab.judge.causes import ClientCause
 from hosting_emulator_lab.judge.judgment import UNDECIDED, Judgment
 from hosting_emulator_lab.judge.judgment_document import RepeatLine, repeatable_trial, symptom_text
-from hosting_emulator_lab.judge.judgment_text import tried_text
+from hosting_emulator_lab.judge.judgment_text import COVERAGE_TITLE, tried_text
 
 
 def judgment_junit(judgment: Judgment, repeat: RepeatLine) -> str:
@@ -17,7 +18,7 @@ def judgment_junit(judgment: Judgment, repeat: RepeatLine) -> str:
     Each cause is a test case: a failure if its severity counts, and a passed case with its text as
     output otherwise. One more case passes if the trials prove that the client survives. It fails as an
     error if nothing was found and nothing was proven. A suite has the numbers of planned and tried
-    trials as properties.
+    trials as properties, and what the clean run exercised of the contract as output.
     """
     cases = [_failed_case(cause, repeat) for cause in judgment.counted_causes]
     cases += [_noted_case(cause, repeat) for cause in judgment.other_causes]
@@ -27,6 +28,8 @@ def judgment_junit(judgment: Judgment, repeat: RepeatLine) -> str:
     for name, value in (("planned", judgment.planned), ("tried", judgment.tried)):
         properties.append(junit.element("property", name=name, value=value))
     suite.insert(0, properties)
+    coverage = "\n".join([COVERAGE_TITLE, *coverage_lines(judgment.coverage)])
+    suite.append(junit.element("system-out", coverage))
     return junit.report(f"hosting-emulator judge {judgment.command}", [suite])
 
 

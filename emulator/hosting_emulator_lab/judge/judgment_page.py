@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from string import Template
 
+from hosting_emulator.messages import CallCoverage, ContractCoverage
+from hosting_emulator.sdk.coverage import CoverageParts, coverage_rows
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.judgment_document import (
@@ -17,8 +19,10 @@ from hosting_emulator_lab.judge.judgment_document import (
     shown_symptoms,
     symptom_text,
 )
-from hosting_emulator_lab.judge.judgment_text import exercised_lines, tried_text
+from hosting_emulator_lab.judge.judgment_text import tried_text
 
+#: The columns of the table of calls.
+_COLUMNS = ("call", "responses", "statuses", "problem codes", "roles", "replays")
 _RESULT_CLASSES = {0: "good", 1: "bad", 2: "open"}
 
 
@@ -36,7 +40,8 @@ def judgment_page(judgment: Judgment, repeat: RepeatLine) -> str:
         unproven=_list(f"Not proven: {reason}" for reason in judgment.unproven),
         causes=_section("What to change", judgment.counted_causes, repeat),
         notes=_section("Notes", judgment.other_causes, repeat),
-        remarks=_list([*judgment.remarks, *exercised_lines(judgment.exercised)]),
+        remarks=_list(judgment.remarks),
+        coverage=_coverage(judgment.coverage),
         not_tried=_not_tried(judgment),
     )
 
@@ -99,6 +104,42 @@ def _with_code(text: str) -> str:
 def _list(texts: Iterable[str]) -> str:
     items = "".join(f"<li>{escape(text)}</li>" for text in texts)
     return f"<ul>{items}</ul>" if items else ""
+
+
+def _coverage(coverage: ContractCoverage) -> str:
+    """Return what was exercised and what was not, in short, and then all counts of each call."""
+    rows = "".join(_row(label, text) for label, text in coverage_rows(coverage))
+    missing_statuses = ", ".join(CoverageParts(coverage).missing_statuses)
+    if missing_statuses:
+        rows += _row("missing statuses", missing_statuses)
+    titles = "".join(f"<th>{title}</th>" for title in _COLUMNS)
+    calls = "".join(_call_row(name, call) for name, call in coverage.calls.items())
+    missing_codes = ", ".join(CoverageParts(coverage).missing_codes)
+    return (
+        f"<table>{rows}</table>"
+        f"<details><summary>Every call</summary><table><tr>{titles}</tr>{calls}</table></details>"
+        f"<details><summary>Problem codes that were not seen</summary><p>{missing_codes}</p></details>"
+    )
+
+
+def _call_row(name: str, call: CallCoverage) -> str:
+    return _row(
+        name,
+        str(call.responses),
+        _counts(call.statuses),
+        _counts(call.codes),
+        _counts(call.roles),
+        str(call.replays),
+    )
+
+
+def _row(heading: str, *others: str) -> str:
+    cells = "".join(f"<td>{escape(text)}</td>" for text in others)
+    return f"<tr><th>{escape(heading)}</th>{cells}</tr>"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
 
 
 def _not_tried(judgment: Judgment) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from textwrap import wrap
+from textwrap import indent, wrap
 
+from hosting_emulator.sdk.coverage import coverage_lines
 from hosting_emulator.sdk.text import count_text, paint, plain
 from hosting_emulator_lab.judge.causes import ClientCause
-from hosting_emulator_lab.judge.exercised import Exercised, code_count, contract_calls
 from hosting_emulator_lab.judge.judgment import SURVIVED, Judgment
 from hosting_emulator_lab.judge.judgment_document import (
     RepeatLine,
@@ -18,6 +18,8 @@ from hosting_emulator_lab.judge.judgment_document import (
     symptom_text,
 )
 
+#: The heading above what the clean run exercised of the contract.
+COVERAGE_TITLE = "What the clean run exercises of the contract:"
 _WIDTH = 100
 _LABEL_WIDTH = 9
 _INDENT = " " * 3
@@ -54,22 +56,6 @@ def tried_text(judgment: Judgment) -> str:
     )
 
 
-def exercised_lines(exercised: Exercised) -> list[str]:
-    """Return sentences about what the clean run exercised of the contract."""
-    calls = f"{len(exercised.calls)} of {len(contract_calls())} calls"
-    if exercised.missing_calls:
-        calls += f" (not {', '.join(exercised.missing_calls)})"
-    codes = f"{len(exercised.codes)} of {code_count()} problem codes"
-    lines = [f"The clean run exercises {calls} and {codes}."]
-    if exercised.ends:
-        lines.append(f"It sees operations end as {', '.join(exercised.ends)}.")
-    if exercised.pages:
-        lines.append(f"It reads {count_text(exercised.pages, 'page')} of deployments.")
-    if exercised.replays:
-        lines.append(f"It receives {count_text(exercised.replays, 'replay')}.")
-    return lines
-
-
 def _head(judgment: Judgment) -> Iterator[str]:
     style = _RESULT_STYLES[judgment.exit_code]
     yield paint("bold", f"judge: {judgment.command}")
@@ -99,11 +85,11 @@ def _cause_lines(number: int, cause: ClientCause, repeat: RepeatLine) -> Iterato
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
-    indent = _INDENT + " " * _LABEL_WIDTH
-    lines = _wrapped(text, _WIDTH - len(indent)) or [""]
+    prefix = _INDENT + " " * _LABEL_WIDTH
+    lines = _wrapped(text, _WIDTH - len(prefix)) or [""]
     yield f"{_INDENT}{label:<{_LABEL_WIDTH}}{lines[0]}"
     for line in lines[1:]:
-        yield indent + line
+        yield prefix + line
 
 
 def _summary(judgment: Judgment) -> Iterator[str]:
@@ -111,4 +97,9 @@ def _summary(judgment: Judgment) -> Iterator[str]:
     for reason in judgment.unproven:
         yield f"Not proven: {reason}"
     yield from judgment.remarks
-    yield " ".join(exercised_lines(judgment.exercised))
+    if judgment.request_count:
+        yield COVERAGE_TITLE
+        width = _WIDTH - len(_INDENT)
+        yield from indent(
+            "\n".join(coverage_lines(judgment.coverage, width=width)), _INDENT
+        ).splitlines()

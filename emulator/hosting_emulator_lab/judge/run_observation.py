@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hosting_emulator.messages import ContractCoverage, merge_coverage
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.world_summary import StateRows
+
+_NO_COVERAGE = merge_coverage(())
 
 
 class TooManyRequests(Exception):
@@ -45,6 +48,8 @@ class Observation:
 
     `world_time_s` is the world time between the first and the last request, in seconds. The time is
     0 if the clock skips, because it then moves by itself.
+
+    `coverage` is what the run exercised of the contract.
     """
 
     requests: tuple[NumberedRequest, ...]
@@ -64,3 +69,4 @@ class Observation:
     failed_operations: Counter[str] = field(default_factory=Counter)
     world_time_s: float = 0.0
     fast_attempts: Mapping[str, int] = field(default_factory=dict)
+    coverage: ContractCoverage = _NO_COVERAGE

@@ -171,6 +171,7 @@ class RunVisit:
             failed_operations=failed_operations(later_state),
             world_time_s=world_time_s,
             fast_attempts=fast_attempts(exchanges) if pauses_are_known else {},
+            coverage=report.coverage,
         )
 
     def _is_hit(

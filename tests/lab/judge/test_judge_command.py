@@ -44,7 +44,7 @@ def test_a_careful_client_survives_every_trial(tmp_path: Path) -> None:
     code, stdout, _ = judge("--budget", "2m", "--json", *reports, *small_client("waiting", 1))
     document = json.loads(stdout)
     assert (code, document["causes"], document["not_tried"]) == (0, [], [])
-    assert document["exercised"]["calls"] == ["set_project_powered_by_flag"]
+    assert list(document["coverage"]["calls"]) == ["set_project_powered_by_flag"]
     assert int(Xml.parse(tmp_path / "j.xml").getroot().get("failures", "")) == 0
     assert "survived" in (tmp_path / "h.html").read_text(encoding="utf-8")
 

@@ -12,14 +12,13 @@ import pytest
 
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom
-from hosting_emulator_lab.judge.exercised import Exercised, exercised_by
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.judgment_document import judgment_document
 from hosting_emulator_lab.judge.judgment_junit import judgment_junit
 from hosting_emulator_lab.judge.judgment_page import judgment_page
 from hosting_emulator_lab.judge.judgment_text import judgment_text
 from hosting_emulator_lab.judge.trials import read_trial
-from tests.lab.judge.samples import requests
+from tests.support.sample_coverage import SAMPLE_COVERAGE
 
 TRIAL = "create_user_api_key#1/connection_reset/after_commit"
 ERROR = ClientCause(
@@ -49,7 +48,7 @@ def judgment(*causes: ClientCause, **fields: Any) -> Judgment:
         "needed_s": 60,
         "unproven": [],
         "remarks": [],
-        "exercised": exercised_by(requests("create_user_api_key")),
+        "coverage": SAMPLE_COVERAGE,
     }
     return Judgment(**{**values, **fields})
 
@@ -132,10 +131,24 @@ def test_only_the_first_symptoms_are_shown_and_the_others_are_counted() -> None:
     assert len(judgment_document(many, repeat)["causes"][0]["symptoms"]) == 5
 
 
-def test_a_report_says_what_the_clean_run_exercised_of_the_contract() -> None:
-    exercised = Exercised(calls=("list_deployments",), ends=("succeeded",), pages=2, replays=1)
-    text = judgment_text(judgment(exercised=exercised), repeat)
-    assert "1 of 8 calls" in text
-    assert "not set_project_powered_by_flag" in text
-    assert "2 pages of deployments" in text
-    assert "1 replay" in text
+def test_the_text_says_in_short_what_the_clean_run_exercised_of_the_contract() -> None:
+    text = judgment_text(FOUND, repeat)
+    assert "calls             2 of 8: create_user_api_key, list_deployments; missing:" in text
+    assert "pages             3 pages of deployments, 2 with a cursor" in text
+
+
+def test_the_document_and_the_page_contain_every_count_and_all_that_is_missing() -> None:
+    coverage = judgment_document(FOUND, repeat)["coverage"]
+    page = judgment_page(FOUND, repeat)
+    assert coverage["calls"]["list_deployments"]["roles"] == {"reader": 2, "api_key": 1}
+    assert "<td>api_key (1), reader (2)</td>" in page
+    for part in ("calls", "problem_codes", "statuses"):
+        assert coverage["missing"][part]
+        for name in coverage["missing"][part]:
+            assert name in page
+
+
+def test_the_junit_report_has_the_coverage_of_the_clean_run_as_output() -> None:
+    junit = Xml.fromstring(judgment_junit(FOUND, repeat))
+    output = junit.findtext("testsuite/system-out") or ""
+    assert "roles             reader, API key; missing: owner, maintainer" in output

@@ -96,7 +96,7 @@ def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expl
     is_of_token = owner_id == principal.organization_id
     role = None
     if is_of_token and member is not None:
-        role = role_of(change, principal.user_id, project)
+        role = role_of(change.world, principal.user_id, project)
     if role is None:
         if not is_of_token:
             reason = _organization_of_token(world, principal)
@@ -141,7 +141,7 @@ def _users_with_access(change: Change, owner_id: str, project: Project | None) -
             continue
         role: str | None = member.role
         if project is not None:
-            role = role_of(change, member.user_id, project)
+            role = role_of(change.world, member.user_id, project)
         if role:
             users.append(f"{alias_of(world, tables.USERS, member.user_id)} ({role})")
     users.sort()
