@@ -489,6 +489,14 @@ def test_a_count_that_every_count_meets_is_refused(count: str):
     assert error.column > len("story: [{call: list_deployments}, {log: {")
 
 
+def test_the_refusal_of_a_count_that_every_count_meets_says_what_to_write():
+    error = scenario_error("story: [{call: list_deployments}, {log: {count: {at_least: 0}}}]")
+
+    assert error.message == (
+        "every count matches, so the step proves nothing: write {at_least: 1}, or 0 for no request"
+    )
+
+
 @pytest.mark.parametrize("count", ["1", "{at_least: 1}", "{at_most: 1}", "[0, 1]", "{not: 0}"])
 def test_a_count_that_some_counts_miss_is_compared(count: str):
     passes(f"story: [{{call: list_deployments}}, {{log: {{status: 200, count: {count}}}}}]")
