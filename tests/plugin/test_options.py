@@ -21,6 +21,8 @@ OPTIONS = [
     "keep",
     "keep-dir",
     "report",
+    "coverage",
+    "coverage-append",
 ]
 
 

@@ -1,0 +1,137 @@
+"""The coverage of a run: what all its tests exercise of the contract."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_hosting_emulator import BackgroundEmulator
+from tests.plugin.conftest import Suite
+
+TESTS = """
+import pytest
+from pytest_hosting_emulator import world_fixture
+from calling import apply_domains, ask
+
+shop = world_fixture("module")
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_own_world(hosting_emulator, number):
+    assert apply_domains(hosting_emulator) == 202
+    assert apply_domains(hosting_emulator) == 202
+
+
+def test_shared_world(shop):
+    assert ask(shop, "edge-dns", user="reader") == 200
+
+
+def test_shared_world_again(shop):
+    assert ask(shop, "deployments", user="nobody") == 401
+
+
+def test_more_worlds(hosting_emulator_worlds):
+    world = hosting_emulator_worlds()
+    ask(world, "edge-dns")
+    world.close()
+"""
+FILE = "--hosting-emulator-coverage=reports/coverage.json"
+
+
+@pytest.fixture
+def suite(suite: Suite) -> Suite:
+    suite.write(test_it=TESTS.replace('"nobody"', '"reader", Authorization="Bearer none"'))
+    return suite
+
+
+def test_the_summary_says_what_all_worlds_of_a_run_exercised_and_what_is_missing(suite: Suite):
+    result = suite.passes("--hosting-emulator-coverage")
+
+    result.stdout.fnmatch_lines(
+        [
+            "*hosting emulator: coverage of the contract*",
+            "calls  *2 of 8: apply_project_domains, get_dns_authorization; missing:*",
+            "statuses  *200, 202, 401",
+            "problem codes  *1 of 57: unauthenticated; also possible here:*",
+            "operation ends  *none; missing: succeeded, failed, cancelled",
+            "roles  *owner, reader; missing: maintainer, API key",
+            "pages  *0 pages",
+            "replays  *1 of 4 calls: apply_project_domains; missing:*",
+        ]
+    )
+
+
+def test_the_file_merges_the_workers_and_on_request_several_runs(suite: Suite):
+    path = suite.path / "reports" / "coverage.json"
+
+    parallel = suite.passes(FILE, *suite.workers(2))
+
+    parallel.stdout.fnmatch_lines(["calls  *2 of 8:*", "written to reports/coverage.json"])
+    document = json.loads(path.read_text())
+    domains = document["calls"]["apply_project_domains"]
+    assert (domains["responses"], domains["replays"], domains["roles"]) == (6, 3, {"owner": 6})
+    assert document["calls"]["get_dns_authorization"]["roles"] == {"reader": 1, "owner": 1}
+    assert document["calls"]["list_deployments"]["codes"] == {"unauthenticated": 1}
+    assert "list_deployments" in document["missing"]["calls"]
+
+    suite.run(FILE, "--hosting-emulator-coverage-append", "-k", "own_world")
+    assert json.loads(path.read_text())["calls"]["apply_project_domains"]["responses"] == 12
+
+
+def test_only_the_worlds_of_the_run_count_in_an_emulator_that_runs_elsewhere(suite: Suite):
+    suite.ini("hosting_emulator_coverage = coverage.json")
+    suite.write(
+        test_foreign="""
+        from calling import ask
+
+        def test_the_default_world(hosting_emulator, hosting_emulator_server):
+            assert ask(hosting_emulator_server.control.world(), "edge-dns") == 200
+        """
+    )
+    with BackgroundEmulator() as running:
+        suite.passes(f"--hosting-emulator-url={running.base_url}")
+
+    calls = json.loads((suite.path / "coverage.json").read_text())["calls"]
+    assert calls["apply_project_domains"]["responses"] == 6
+    assert calls["get_dns_authorization"]["responses"] == 2
+
+
+def test_an_emulator_that_is_restarted_in_a_test_keeps_its_coverage(suite: Suite):
+    suite.write(
+        test_it="""
+        from calling import ask
+
+        def test_first(hosting_emulator, hosting_emulator_server):
+            assert ask(hosting_emulator, "edge-dns") == 200
+            hosting_emulator_server.start()
+
+        def test_second(hosting_emulator):
+            assert ask(hosting_emulator, "edge-dns") == 200
+        """
+    )
+    suite.passes(FILE)
+
+    document = json.loads((suite.path / "reports" / "coverage.json").read_text())
+    assert document["calls"]["get_dns_authorization"]["responses"] == 2
+
+
+def test_wrong_files_are_refused_at_once_with_what_would_be_right(suite: Suite):
+    (suite.path / "other.json").write_text("{}")
+
+    swallowed = suite.run("--hosting-emulator-coverage", "test_it.py")
+    other = suite.run(
+        "--hosting-emulator-coverage=other.json", "--hosting-emulator-coverage-append"
+    )
+
+    assert (swallowed.ret, other.ret) == (pytest.ExitCode.USAGE_ERROR,) * 2
+    swallowed.stderr.fnmatch_lines(["*write --hosting-emulator-coverage=FILE.json, or put *"])
+    other.stderr.fnmatch_lines(["*other.json contains no coverage to add to*"])
+
+
+def test_a_run_without_worlds_says_so(suite: Suite):
+    suite.write(test_it="def test_it(): pass")
+
+    suite.passes("--hosting-emulator-coverage").stdout.fnmatch_lines(
+        ["no test received a response from an emulated call"]
+    )
