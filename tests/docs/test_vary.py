@@ -13,10 +13,10 @@ END = "<!-- end of points -->"
 
 def table_of_points(api: HttpWorld) -> str:
     """Return the table of points as the page must have it."""
-    lines = ["| point | what varies | drawn for | leaves it open |", "|---|---|---|---|"]
+    lines = ["| point | what varies | lasts for | leaves it open |", "|---|---|---|---|"]
     for point in api.emulator.control.contract("variation-points"):
         assumptions = ", ".join(f"`{name}`" for name in point["assumptions"])
-        scope = f"the world: {assumptions}" if assumptions else "each response"
+        scope = f"{point['lasts_for']}: {assumptions}" if assumptions else point["lasts_for"]
         sentence = point["sentence"].replace("|", "\\|")
         lines.append(f"| `{point['id']}` | {point['about']} | {scope} | {sentence} |")
     return "\n".join(lines) + "\n"

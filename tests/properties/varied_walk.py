@@ -36,18 +36,6 @@ CURSOR = re.compile("[A-Za-z0-9_-]+")
 FLAG_PROBLEM_STATUSES = {400, 401, 403, 404, 409, 503}
 #: The status of problems, and whether they are retryable, where the contract says so.
 FIXED_PROBLEMS = {"resource_not_found": (404, False), "idempotency_key_reused": (409, False)}
-#: Members that variation adds.
-EXTRA_MEMBERS = {
-    "revision",
-    "labels",
-    "annotations",
-    "links",
-    "owned_by",
-    "tags",
-    "weight",
-    "is_preview",
-    "Schema-Version",
-}
 #: Values of members that may be absent, by the name or by its end.
 _VALUES_BY_NAME: dict[str, Any] = {
     "disabled": False,
@@ -146,10 +134,10 @@ class Walk:
         assert str(response.status) in self._statuses[call_id], response
         content_type = response.headers["Content-Type"]
         if response.status >= 400:
-            assert re.fullmatch(r"application/problem\+json(;.*)?", content_type)
+            assert re.fullmatch(r"application/problem\+json( ?;.*)?", content_type)
             self._check_problem(call_id, response, document)
             return document
-        assert re.fullmatch("application/json(;.*)?", content_type)
+        assert re.fullmatch("application/json( ?;.*)?", content_type)
         check_model(spec.response, document)
         if self._by_document:
             schema_check(spec.response)(document)
@@ -341,8 +329,8 @@ class Walk:
             key=api.new_key(),
             body={"name": "more", "note": "of no use"},
         )
-        key_document = self.check("create_user_api_key", key_response)
-        assert ("code" in key_document) == (assumptions.unknown_body_fields == "refused")
+        self.check("create_user_api_key", key_response)
+        assert (key_response.status >= 400) == (assumptions.unknown_body_fields == "refused")
         malformed_id = api.call("GET", "/v1/projects/shop/edge-dns")
         code = self.check("get_dns_authorization", malformed_id)["code"]
         assert code in ("resource_not_found", "invalid_request")
@@ -359,11 +347,7 @@ def _moment(members: Any, name: str) -> int:
 
 
 def _essence(value: Any) -> Any:
-    """Return an object without null members and without members that variation adds."""
+    """Return an object without null members."""
     if not isinstance(value, dict):
         return value
-    return {
-        name: member
-        for name, member in value.items()
-        if member is not None and name not in EXTRA_MEMBERS
-    }
+    return {name: member for name, member in value.items() if member is not None}

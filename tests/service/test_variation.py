@@ -16,7 +16,7 @@ INLINE = json.dumps(
     {
         "name": "varied",
         "description": "Varied.",
-        "vary": {"seed": 2, "only": ["accepted-status"]},
+        "vary": {"seed": 3, "only": ["accepted-status"]},
         "story": [{"call": "apply_project_domains", "user": "owner", "expect": {"status": 202}}],
     }
 )
@@ -40,13 +40,13 @@ def test_a_world_varies_until_unvary(api: HttpWorld):
 
     variation = emulator.vary(7, only="key-order")
 
-    bodies = {api.dns().body for _ in range(12)}
+    bodies = {api.dns().body for _ in range(3)}
     assert (variation.seed, variation.only, variation.varied) == ("7", ["key-order"], {})
-    assert len(bodies) > 1
+    assert len(bodies) == 1
+    assert usual not in bodies
     assert all(json.loads(body) == json.loads(usual) for body in bodies)
-    varied = {"key-order": len(_varied(emulator))}
-    assert emulator.variation == replace(variation, varied=varied)
-    assert 0 < len(_varied(emulator)) < 12
+    assert emulator.variation == replace(variation, varied={"key-order": 3})
+    assert len(_varied(emulator)) == 3
 
     emulator.unvary()
 
@@ -135,7 +135,7 @@ def test_a_scenario_can_set_the_variation(control: ControlClient):
     overridden = created(control, scenario={"text": INLINE}, vary="9")
 
     assert (from_scenario.variation.seed, from_scenario.variation.only) == (
-        "2",
+        "3",
         ["accepted-status"],
     )
     assert (overridden.variation.seed, overridden.variation.only) == ("9", None)
@@ -149,7 +149,7 @@ def test_a_story_that_depends_on_a_default_fails_under_a_variation_and_reports_t
 
     assert not report.passed
     assert report.variation is not None
-    assert report.variation.seed == "2"
+    assert report.variation.seed == "3"
     assert report.variation.varied == {"accepted-status": 1}
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from hosting_emulator.variation.worlds import read_variation, varied_world
 from tests.support.exported_worlds import export_document, import_document
-from tests.support.in_process import NOON_MS, InProcess, Machine
+from tests.support.in_process import NOON_MS, InProcess, Machine, fresh_world
 from tests.support.varied_worlds import new_varied_world
 
 SEEDS = range(12)
@@ -62,26 +61,6 @@ def test_the_time_of_a_request_does_not_change_what_is_drawn(seed: int):
     assert first == second
 
 
-def test_a_response_may_spell_its_timestamps_in_several_ways():
-    api = InProcess(new_varied_world("1", "timestamp-form", mode="frozen"))
-    forms = []
-    for _ in range(40):
-        items = api.deployments("?limit=5").json["items"]
-        texts = re.findall(r'T[0-9:]+([^"]*)"', json.dumps([item["created_at"] for item in items]))
-        forms.append({re.sub("[0-9]", "0", text) for text in texts})
-
-    assert {len(spellings) > 1 for spellings in forms} == {True, False}
-    assert set().union(*forms) == {
-        ".000Z",
-        "Z",
-        ".000000Z",
-        ".000+00:00",
-        "+00:00",
-        ".000000-00:00",
-        ".000-00:00",
-    }
-
-
 def test_a_replay_has_the_headers_of_the_first_response():
     for seed in SEEDS:
         api = InProcess(new_varied_world(str(seed), mode="frozen"))
@@ -93,13 +72,54 @@ def test_a_replay_has_the_headers_of_the_first_response():
 def test_a_varied_deployment_id_need_not_sort_by_time():
     orders = set()
     for seed in SEEDS:
-        api = InProcess(new_varied_world(str(seed), "id-order", mode="frozen"))
+        api = InProcess(fresh_world(mode="frozen"))
+        api.vary(str(seed), "id-order")
         api.initialize(1, key="a")
         newest = api.deployments("?limit=3").json["items"]
         ids = [item["id"] for item in newest]
         orders.add(ids[0] == max(ids))
         assert ("id-order" in api.engine.log.varied) == (ids[0] < max(ids))
     assert orders == {True, False}
+
+
+def test_the_deployments_with_which_a_varied_world_begins_need_not_sort_by_time():
+    usual = _deployments(InProcess(fresh_world(mode="frozen")))
+    for seed in SEEDS:
+        api = InProcess(new_varied_world(str(seed), "id-order", mode="frozen"))
+        varied = _deployments(api)
+        ids = [item["id"] for item in varied]
+        assert ids != sorted(ids, reverse=True)
+        assert len(set(ids)) == len(ids)
+        assert [_without_id(item) for item in varied] == [_without_id(item) for item in usual]
+        operation_ids = [item["operation_id"] for item in varied[:5]]
+        assert [api.poll(id_).json["deployment_id"] for id_ in operation_ids] == ids[:5]
+
+
+def test_a_variation_set_later_leaves_the_ids_that_a_client_may_have_seen():
+    api = InProcess(fresh_world(mode="frozen"))
+    before = _deployments(api)
+    api.vary("1", "id-order")
+
+    assert _deployments(api) == before
+
+
+def test_a_deployment_that_a_plan_of_the_world_mentions_keeps_its_id():
+    world = fresh_world(mode="frozen")
+    newest_id = _deployments(InProcess(world))[0]["id"]
+    api = InProcess(world)
+    api.add_fault(call="get_dns_authorization", abort={"code": "forbidden", "detail": newest_id})
+    for seed in SEEDS:
+        varied = varied_world(api.world, read_variation(str(seed), ("id-order",)))
+        assert _deployments(InProcess(varied))[0]["id"] == newest_id
+
+
+def _deployments(api: InProcess) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = api.deployments("?limit=100").json["items"]
+    return items
+
+
+def _without_id(deployment: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in deployment.items() if name != "id"}
 
 
 def test_an_imported_world_keeps_the_order_of_deployments_with_unordered_ids():

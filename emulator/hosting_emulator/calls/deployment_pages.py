@@ -30,8 +30,9 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import Change
 
-#: The numbers of extra characters that a variation may add to a cursor.
-LONGER = (1, 6, 20, 48, 80)
+#: The numbers of extra characters that a variation may add to a cursor. A cursor is never longer than
+#: the parameter may be (`contract.calls.CURSOR`).
+LONGER = (1, 80, 6, 300, 20, 480, 48)
 #: The lengths of a cursor's parts in bytes: a tag that binds the cursor to its list, and the
 #: position in the list.
 _TAG_BYTES = 6
@@ -143,8 +144,14 @@ def _with_extra_characters(change: Change, shortest: str, longer: int) -> str:
     """
     if not longer:
         return shortest
-    drawn = derive(change.world.seed, "longer cursor", shortest, str(longer), size=64)
-    return ("-_"[drawn[0] % 2] + urlsafe_b64encode(drawn[1:]).decode())[:longer] + shortest
+    first = "-_"[derive(change.world.seed, "longer cursor", shortest, str(longer), size=1)[0] % 2]
+    extra = "".join(
+        urlsafe_b64encode(
+            derive(change.world.seed, "longer cursor", shortest, str(longer), str(part), size=63)
+        ).decode()
+        for part in range(longer // 84 + 1)
+    )
+    return (first + extra)[:longer] + shortest
 
 
 def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> int:

@@ -224,6 +224,7 @@ class VariationPoint(ControlMessage, frozen=True, kw_only=True):
     id: Annotated[str, doc("The name of the point.")]
     about: Annotated[str, doc("What varies.")]
     sentence: Annotated[str, doc("The sentence of the contract that leaves the point open.")]
+    lasts_for: Annotated[str, doc("For what the choice is made once, such as the world.")]
     calls: Annotated[list[str], doc("The calls whose responses vary; empty for all calls.")]
     assumptions: Annotated[list[str], doc("The assumptions whose values are drawn at this point.")]
 

@@ -6,22 +6,31 @@ the point that caused the failure.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
 from hosting_emulator.contract.fields import Resource
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
+from hosting_emulator.variation.extra_members import EXTRA_MEMBERS
 from hosting_emulator.variation.points import POINTS
+from hosting_emulator.variation.spelling import spell
+from hosting_emulator.variation.timestamp_forms import FRACTION_DIGITS, OFFSETS, respell
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.streams import ID_ORDER, derive, id_counter, varied_time
 
 T = TypeVar("T")
+
+
+#: The probability of a variation, as a numerator and a denominator.
+Odds: TypeAlias = tuple[int, int]
+HALF: Odds = (1, 2)
+#: The odds of what a service chooses once. Of three consecutive seeds, two vary.
+OFTEN: Odds = (2, 3)
+RARELY: Odds = (1, 3)
 
 
 def draw_number(seed: str, point: str, *thing: str) -> int:
@@ -29,12 +38,27 @@ def draw_number(seed: str, point: str, *thing: str) -> int:
     return int.from_bytes(derive(seed, "variation", point, *thing, size=8), "big") >> 2
 
 
+def draw_index(seed: str, count: int, point: str, *thing: str) -> int:
+    """Return a number from 0 to `count` - 1 for the point and the names in `thing`.
+
+    If the seed is a whole number, consecutive seeds take turns: the seeds 1 to `count` draw each
+    number exactly once, and so do the next `count` seeds. A few seeds therefore show every member of
+    a small class, although a service makes most choices only once.
+    """
+    if not seed.isdecimal():
+        return draw_number(seed, point, *thing) % count
+    block, turn = divmod(int(seed) - 1, count)
+    # Each point and each block of seeds starts at its own number. Points are thus independent.
+    return (draw_number(str(block), point, str(count), *thing) + turn) % count
+
+
 class Draws:
     """The random draws for one response.
 
     `response_name` identifies the response. `varied` contains the points that changed the response.
-    If `thing` contains names, a method draws for the part of the response that they identify,
-    instead of for the whole response.
+    `thing` contains names that say how long a choice lasts. Without names, a choice holds for the
+    whole world. With the identity of an operation, it holds for the operation, and with
+    `response_name` only for the response.
     """
 
     def __init__(self, variation: Variation, response_name: str) -> None:
@@ -43,19 +67,19 @@ class Draws:
         self.response_name = response_name
         self.varied: set[str] = set()
 
-    def wants(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Decide whether the response varies at a point.
+    def wants(self, point: str, *thing: str, odds: Odds = HALF) -> bool:
+        """Decide with the probability `odds` whether a thing varies at a point.
 
-        The probability is 1 / `one_in`, or 0 if the variation does not include the point.
+        Nothing varies at a point that the variation does not include.
         """
         if self._only is not None and point not in self._only:
             return False
-        thing = thing or (self.response_name,)
-        return draw_number(self._seed, point, "whether", *thing) % one_in == 0
+        favorable, possible = odds
+        return draw_index(self._seed, possible, point, "whether", *thing) < favorable
 
-    def takes(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Decide like `wants`, and add the point to `varied` if the response varies there."""
-        is_taken = self.wants(point, *thing, one_in=one_in)
+    def takes(self, point: str, *thing: str, odds: Odds = HALF) -> bool:
+        """Decide like `wants`, and add the point to `varied` if the thing varies there."""
+        is_taken = self.wants(point, *thing, odds=odds)
         if is_taken:
             self.varied.add(point)
         return is_taken
@@ -63,9 +87,11 @@ class Draws:
     def pick(self, point: str, choices: Sequence[T], *thing: str, current: object = None) -> T:
         """Draw one of the choices. The choice that equals `current` is excluded."""
         others = [choice for choice in choices if current is None or choice != current]
-        thing = thing or (self.response_name,)
-        drawn = draw_number(self._seed, point, "which", *thing)
-        return others[drawn % len(others)]
+        return others[draw_index(self._seed, len(others), point, "which", *thing)]
+
+    def rank(self, point: str, name: str) -> int:
+        """Return a number that gives a name its place in an order of the world."""
+        return draw_number(self._seed, point, "rank", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +150,15 @@ def vary_paging(
 ) -> Paging:
     """Draw the variation of a page.
 
-    The drawn page size is from 1 to `size`. The extra length of the cursor is 0 or one of `longer`.
+    The drawn page size is from 1 to `size`, and differs from page to page. The extra length of the
+    cursor is 0 or one of `longer`, and is the same for all cursors of a world.
     """
     draws = Draws(variation, response_name)
-    if size > 1 and draws.takes("page-size"):
-        size = draws.pick("page-size", sorted({1, 2, -(-size // 3), size - 1} - {size, 0}))
+    if size > 1 and draws.takes("page-size", response_name, odds=OFTEN):
+        any_size = 1 + draws.pick("page-size", range(size - 1), response_name, "any")
+        size = draws.pick("page-size", (1, any_size, size - 1, any_size), response_name)
     extra = 0
-    if draws.takes("cursor-form"):
+    if draws.takes("cursor-form", odds=OFTEN):
         extra = draws.pick("cursor-form", longer)
     return Paging(size, extra, frozenset(draws.varied))
 
@@ -154,32 +182,50 @@ def vary_body(
         draws.varied |= paging.varied
     elif resource == "ProblemDetails":
         _vary_problem(draws, document)
-    elif len(document.get("scopes", ())) > 1 and draws.takes("scope-order"):
+    elif len(document.get("scopes", ())) > 1 and draws.takes("scope-order", odds=OFTEN):
         document["scopes"].reverse()  # the contract does not specify the order of scopes
     whole = dict(document)  # `_vary_absent` may omit members that identify the response
     for part in objects_in(resource, document):
-        _vary_absent(draws, part, whole)
+        _vary_absent(draws, part)
     parts = list(objects_in(resource, document))
-    _vary_times(draws, parts)
+    _vary_times(draws, parts, whole)
     for part in parts:
         ids = (part.members.get(name, "") for name in part.resource.deployment_ids)
         if any(id_ and varied_time(variation, id_) == id_[:10] for id_ in ids):
             draws.varied.add(ID_ORDER)
         _vary_words(draws, part, whole)
         _vary_extra(draws, part)
-    varied_body = _spell(draws, document)
+    varied_body = spell(draws, document)
     if draws.varied:
         body = varied_body
     return body, tuple(sorted(draws.varied))
 
 
-_HEADERS = (
-    ("X-Edge-Region", "eu-central-1b"),
-    ("Server-Timing", "edge;dur=1.7, origin;dur=12"),
-    ("X-Revision", "2026-11-21.4"),
-    ("Vary", "Accept-Encoding"),
+#: Header fields that a service or a proxy may add. One row may contain several fields.
+_HEADERS: tuple[tuple[tuple[str, str], ...], ...] = (
+    (("X-Edge-Region", "eu-central-1b"),),
+    (("Server-Timing", "edge;dur=1.7, origin;dur=12"),),
+    (("X-Revision", "2026-11-21.4"),),
+    (("Vary", "Accept-Encoding"),),
+    (("x-powered-by", "edge/3"),),
+    (("Via", "1.1 edge-7"), ("Via", "1.1 origin-2")),
+    (("Link", '<https://status.example/>; rel="help"'),),
+    (("X-Flags", ""),),
+    (("X-Trace", "0123456789abcdef" * 100),),
+    (("Content-Language", "de-AT"),),
 )
-_CHARSETS = ("; charset=utf-8", ";charset=UTF-8")
+_HEADER_COUNTS = (1, 2, 4)
+#: Parameters of a media type. Their names are case-insensitive, their values may be quoted, and
+#: optional whitespace may surround the semicolon (RFC 9110, 5.6.6 and 8.3.1).
+_PARAMETERS = (
+    "; charset=utf-8",
+    ";charset=UTF-8",
+    '; charset="utf-8"',
+    "; Charset=Utf-8",
+    ' ; CHARSET="UTF-8"',
+    ";charset=utf-8;version=1",
+    '; profile="https://schemas.example/v1;a=b"; charset=utf-8',
+)
 
 
 def vary_headers(
@@ -189,125 +235,163 @@ def vary_headers(
     headers: Sequence[tuple[str, str]],
     request_id: str,
 ) -> tuple[str, list[tuple[str, str]], set[str]]:
-    """Return a response's varied media type, its varied headers, and the points that varied them."""
+    """Return a response's varied media type, its varied headers, and the points that varied them.
+
+    All responses of a world with the same media type vary in the same way.
+    """
     draws = Draws(variation, response_name)
     varied_headers = list(headers)
-    if ";" not in content_type and draws.takes("content-type-parameter"):
-        content_type += draws.pick("content-type-parameter", _CHARSETS)
+    point = "content-type-parameter"
+    if ";" not in content_type and draws.takes(point, content_type, odds=OFTEN):
+        content_type += draws.pick(point, _PARAMETERS, content_type)
     if all(name != "X-Request-Id" for name, _ in varied_headers) and draws.takes(
-        "request-id-on-success"
+        "request-id-on-success", odds=OFTEN
     ):
         varied_headers.append(("X-Request-Id", request_id))
-    if draws.takes("extra-headers"):
-        varied_headers.append(draws.pick("extra-headers", _HEADERS))
+    if draws.takes("extra-headers", odds=OFTEN):
+        for row in _pick_several(draws, "extra-headers", _HEADERS, _HEADER_COUNTS):
+            varied_headers.extend(row)
     return content_type, varied_headers, draws.varied
 
 
-_NEXT_POLL = (1, 2, 3, 5, 10, 20)
+def _pick_several(
+    draws: Draws, point: str, choices: Sequence[T], counts: Sequence[int], *thing: str
+) -> list[T]:
+    """Draw as many different choices as one of `counts` says."""
+    count = draws.pick(point, counts, *thing, "count")
+    start = draws.pick(point, range(len(choices)), *thing)
+    return [choices[(start + number * 3) % len(choices)] for number in range(count)]
+
+
+#: 60 is the contract's value.
+_NEXT_POLL = (0, 1, 2, 3, 5, 10, 20, 30, 60)
 _RESULTS: tuple[dict[str, Any], ...] = (
     {},
     {"outcome": "done", "warnings": []},
     {"steps": [{"name": "finish", "took_ms": 12}], "summary": None},
+    {"error": None, "errors": [], "code": 0},
+    {"items": [[1, [2.5, [None]]], {"größe": "groß"}], "length": 9_007_199_254_740_993},
+    {"log": "line 1\nline 2: 0 failed\n" * 20},
 )
 
 
 def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
-    """Vary an operation's progress, the time until the next poll, and the operation's result."""
+    """Vary an operation's progress, the time until the next poll, and the operation's result.
+
+    All responses that show the operation vary in the same way. A client that copes with only one of
+    the choices therefore fails, instead of recovering with the next response.
+    """
+    identity = id_counter(operation["id"])
     progress = operation.get("progress")
     if isinstance(progress, dict):
         next_poll = progress.get("next_poll_after_seconds")
-        if draws.takes("progress-absent", one_in=4):
+        if draws.takes("progress-absent", identity, odds=RARELY):
             del operation["progress"]
-        elif isinstance(next_poll, int) and draws.takes("next-poll"):
-            seconds = draws.pick("next-poll", _NEXT_POLL, current=next_poll)
-            progress["next_poll_after_seconds"] = seconds
-    # A finished operation never changes, so the draw of its result must depend only on its id.
+        elif isinstance(next_poll, int) and draws.wants("next-poll", identity, odds=OFTEN):
+            seconds = draws.pick("next-poll", _NEXT_POLL, identity)
+            if seconds != next_poll:
+                draws.varied.add("next-poll")
+                progress["next_poll_after_seconds"] = seconds
     result = operation.get("result")
-    identity = id_counter(operation["id"])
-    if isinstance(result, dict) and draws.takes("result-content", identity):
+    if isinstance(result, dict) and draws.takes("result-content", identity, odds=OFTEN):
         operation["result"] = draws.pick("result-content", _RESULTS, identity, current=result)
 
 
-_TITLES = ("Request not completed", "The request was not carried out", "Problem")
+_LONG_TEXT = "The request was not carried out, because a dependency did not agree to it. " * 16
+_TITLES = (
+    "Request not completed",
+    "The request was not carried out",
+    "Problem",
+    "!",
+    "Anfrage abgelehnt: 要求は拒否されました 🚫",
+    'A "title" with <b>markup</b>, 100 %s, {0} and $HOME',
+    _LONG_TEXT,
+)
 _DETAILS = (
     None,
     "",
     "See the documentation of this code.",
     "Die Anfrage schlug fehl: größer als 0.",
+    "Two lines:\n\t'quotes', \\backslashes\\ and \u2028 a line separator.",
+    _LONG_TEXT,
 )
-_ACTIONS = ("Follow the documentation of this code.", "See `type`.")
+_ACTIONS = (
+    "Follow the documentation of this code.",
+    "See `type`.",
+    "?",
+    "Später erneut versuchen, 後でもう一度 🔁",
+    _LONG_TEXT,
+)
+#: Functions that return a URI reference for the id of a request.
+_INSTANCES: tuple[Callable[[str], str], ...] = (
+    lambda id_: f"/problems/{id_}",
+    lambda id_: f"https://problems.example/{id_}?view=full#cause",
+    lambda id_: f"urn:problem:{id_}",
+    lambda id_: f"../{id_}",
+    lambda _: "",
+)
 
 
 def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
     """Vary the texts of a problem, and add an `instance`.
 
-    The code and the texts that the contract specifies do not vary.
+    The code and the texts that the contract specifies do not vary. A title does not change from
+    occurrence to occurrence (RFC 9457, 3.1.3), so the world has only one for each code. The
+    `detail` belongs to the occurrence, so it is drawn for each response.
     """
     point = "problem-wording"
-    name = draws.response_name
-    if draws.takes(point):
-        document["title"] = draws.pick(point, _TITLES, name, "title")
-        document["detail"] = draws.pick(point, _DETAILS, name, "detail")
+    code = document["code"]
+    if draws.takes(point, code, odds=OFTEN):
+        document["title"] = draws.pick(point, _TITLES, code, "title")
+        document["detail"] = draws.pick(point, _DETAILS, draws.response_name, "detail")
         if document["detail"] is None:
             del document["detail"]
-        if "suggested_action" not in PROBLEMS[document["code"]].specified:
-            document["suggested_action"] = draws.pick(point, _ACTIONS, name, "action")
-    if draws.takes("problem-extras", name, "instance", one_in=3):
-        document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
+        if "suggested_action" not in PROBLEMS[code].specified:
+            document["suggested_action"] = draws.pick(point, _ACTIONS, code, "action")
+    if draws.takes("problem-extras", "instance"):
+        id_ = document["request_id"].encode().hex()[:24]
+        document["instance"] = draws.pick("problem-extras", _INSTANCES, "instance")(id_)
 
 
-#: Members that no client knows, because the contract does not name them.
-_EXTRA: tuple[tuple[str, Any], ...] = (
-    ("revision", 7),
-    ("labels", {"tier": "standard", "größe": "groß"}),
-    ("annotations", {}),
-    ("links", [{"rel": "self", "href": "/v1"}]),
-    ("owned_by", None),
-    ("tags", []),
-    ("weight", 0.25),
-    ("is_preview", False),
-    ("Schema-Version", "2026-11-21"),
-)
-
-
-def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
+def _vary_absent(draws: Draws, part: ResponseObject) -> None:
     """Omit some optional members that have a value.
 
-    An object that appears in several responses, such as an operation, always omits the same
-    members.
+    All objects of a kind omit the same members, as if the service did not have these members.
     """
-    name = part.resource.name
-    is_lasting = "id" in part.members or name == "DatabasePlacement"
-    thing = part.identity(whole) if is_lasting else (draws.response_name, part.path)
-    if not draws.wants("absent-fields", *thing, name):
-        return
+    kind = part.resource.name
     for field in part.resource.omissible_fields:
         if part.members.get(field) is None:
             continue
-        if draws.takes("absent-fields", *thing, name, field, one_in=4):
+        if draws.takes("absent-fields", kind, field, odds=RARELY):
             del part.members[field]
 
 
 def _vary_extra(draws: Draws, part: ResponseObject) -> None:
-    """Add an unknown member at the start or the end of an object.
+    """Add unknown members at the start or the end of an object.
 
-    An object that must not have additional properties does not change.
+    All objects of a kind get the same members. An object that must not have additional properties
+    does not change.
     """
     if part.resource.closed:
         return
-    point = "problem-extras" if part.resource.name == "ProblemDetails" else "extra-fields"
-    thing = (draws.response_name, part.path)
-    if not draws.takes(point, *thing, one_in=3):
+    kind = part.resource.name
+    point = "problem-extras" if kind == "ProblemDetails" else "extra-fields"
+    if not draws.takes(point, kind, odds=OFTEN):
         return
-    name, value = draws.pick(point, _EXTRA, *thing)
-    is_last = draws.pick(point, (True, False), *thing, "place")
+    unknown_members = [row for row in EXTRA_MEMBERS if row[0] not in part.resource.names]
+    added = dict(_pick_several(draws, point, unknown_members, _MEMBER_COUNTS, kind))
+    is_last = draws.pick(point, (True, False), kind, "place")
     if is_last:
-        part.members[name] = value
+        part.members.update(added)
         return
     members = part.members.copy()
     part.members.clear()
-    part.members[name] = value
+    part.members.update(added)
     part.members.update(members)
+
+
+#: How many members an object gets.
+_MEMBER_COUNTS = (1, 2, 5)
 
 
 #: The id and the words of a variation point, by resource and field.
@@ -333,101 +417,33 @@ def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> No
                 part.members[name] = draws.pick(point, words.others, *thing, current=word)
 
 
-# --- Spelling: timestamps, order of members, whitespace, escapes ---------------------------------
-
-#: Each format has a suffix, a time zone in minutes east of UTC, and a number of fraction digits.
-#: None means no fraction for a whole second, and three digits for any other time. The zones are far
-#: apart, so that a client that compares timestamps as strings fails even for times that differ by
-#: hours.
-_FORMS: tuple[tuple[str, int, int | None], ...] = (
-    ("Z", 0, None),
-    ("Z", 0, 6),
-    ("+00:00", 0, 3),
-    ("+00:00", 0, None),
-    ("+14:00", 840, 3),
-    ("-12:00", -720, 6),
-    ("+05:45", 345, None),
-    ("-09:30", -570, 3),
-)
-_DAY_MS = 86_400_000
+#: How widely one form of timestamps is used: in the whole world, or in one field or object.
+_FORM_SCOPES = ("world", "field", "object")
 
 
-def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
-    """Rewrite a response's timestamps, either all in the same format or each in its own format."""
+def _vary_times(draws: Draws, parts: list[ResponseObject], whole: dict[str, Any]) -> None:
+    """Rewrite a response's timestamps.
+
+    A world has either one form, or a form for each field of a kind, or a form for each object. The
+    same field of the same object thus always has the same form.
+    """
     point = "timestamp-form"
-    if not draws.wants(point):
+    if not draws.wants(point, odds=OFTEN):
         return
-    is_uniform = draws.wants(point, draws.response_name, "alike")
+    scope = draws.pick(point, _FORM_SCOPES, "scope")
     for part in parts:
+        thing: tuple[str, ...] = ()
+        if scope == "object":
+            thing = part.identity(whole)
         for name in part.resource.timestamp_fields:
             text = part.members.get(name)
             if not isinstance(text, str):
                 continue
-            thing = () if is_uniform else (draws.response_name, part.path, name)
-            respelled = _respell(text, draws.pick(point, _FORMS, *thing))
+            if scope == "field":
+                thing = (part.resource.name, name)
+            offset = draws.pick(point, OFFSETS, *thing, "offset")
+            digits = draws.pick(point, FRACTION_DIGITS, *thing, "digits")
+            respelled = respell(text, offset, digits)
             if respelled != text:
                 draws.varied.add(point)
                 part.members[name] = respelled
-
-
-def _respell(text: str, form: tuple[str, int, int | None]) -> str:
-    """Return a timestamp in a different format.
-
-    A timestamp within a day of the first or the last possible time is returned unchanged, because
-    its year in a different time zone could be out of range.
-    """
-    suffix, minutes, digits = form
-    at_ms = parse_timestamp(text)
-    if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:
-        return text
-    milliseconds = format_timestamp(at_ms + minutes * 60_000)[:-1]
-    if digits == 6:
-        return f"{milliseconds}000{suffix}"
-    if digits is None and at_ms % 1000 == 0:
-        return milliseconds.removesuffix(".000") + suffix
-    return milliseconds + suffix
-
-
-_ORDERS: tuple[Callable[[list[str]], list[str]], ...] = (
-    lambda names: names[::-1],
-    sorted,
-    lambda names: names[1:] + names[:1],
-)
-_LAYOUTS: tuple[Callable[[Any], bytes], ...] = (
-    lambda document: msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n",
-    lambda document: json.dumps(document, ensure_ascii=False, separators=(" , ", " : ")).encode(),
-    lambda document: b"\r\n\t" + msgspec.json.encode(document) + b" \r\n",
-)
-
-
-def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
-    """Return a document as JSON, possibly with reordered members, other whitespace, or escapes."""
-    body = msgspec.json.encode(document)
-    if draws.wants("key-order"):
-        document = _reorder(document, draws.pick("key-order", _ORDERS))
-        reordered = msgspec.json.encode(document)
-        if reordered != body:
-            body = reordered
-            draws.varied.add("key-order")
-    if draws.takes("json-whitespace"):
-        body = draws.pick("json-whitespace", _LAYOUTS)(document)
-    if draws.wants("json-escapes"):
-        # In JSON, slashes and non-ASCII characters occur only in strings.
-        characters = body.decode().replace("/", "\\/")
-        escaped = "".join(_escape(character) for character in characters).encode()
-        if escaped != body:
-            draws.varied.add("json-escapes")
-        return escaped
-    return body
-
-
-def _escape(character: str) -> str:
-    return character if character < "\x80" else json.dumps(character)[1:-1]
-
-
-def _reorder(value: Any, order: Callable[[list[str]], list[str]]) -> Any:
-    if isinstance(value, dict):
-        return {name: _reorder(value[name], order) for name in order(list(value))}
-    if isinstance(value, list):
-        return [_reorder(item, order) for item in value]
-    return value

@@ -22,6 +22,18 @@ from hosting_emulator.messages import VariationPoint
 Responses: TypeAlias = Callable[[CallSpec], bool]
 
 
+#: For what a service makes a choice once.
+WORLD = "the world"
+EACH_KIND = "the world, for each kind of object"
+EACH_CODE = "the world, for each problem code; `detail` for each response"
+OPERATION = "the operation"
+PHASE = "the operation, while the original word lasts"
+DEPLOYMENT = "the deployment"
+STATUS = "the deployment, while the original word lasts"
+DATABASE = "the database, while the original word lasts"
+RESPONSE = "each response"
+
+
 class VariationRefused(ValueError):
     """A variation has an invalid seed or invalid points. The message describes the valid values."""
 
@@ -40,13 +52,30 @@ class OpenWords:
     others: tuple[str, ...]
 
 
+#: Words in forms that any open set may use. Some contain a word that has a meaning elsewhere, and some
+#: mean something in a programming language.
+UNUSUAL_WORDS = (
+    "not_failed",
+    "QUARANTINED",
+    "partiallyDegraded",
+    "awaiting-quorum",
+    "on hold",
+    "v2.finalize/edge",
+    "succeeded_with_warnings",
+    "404",
+    "überprüft",
+    "null",
+    "awaiting" + "_the_next_dependency" * 12,
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Point:
     """A choice that the contract leaves open, at which responses can vary.
 
     `about` describes the variation, and `sentence` quotes the part of the contract that leaves the
-    choice open. `assumptions` are drawn once for the whole world. A point without assumptions is
-    drawn separately for each response.
+    choice open. `lasts_for` says for what a service makes the choice once. Points with
+    `assumptions` draw these for the whole world.
 
     `varies` selects the calls whose responses the point can vary. If `varies` is None, the point
     can vary the responses that the assumptions affect. A point with neither `varies` nor
@@ -57,6 +86,7 @@ class Point:
     id: str
     about: str
     sentence: str
+    lasts_for: str = WORLD
     assumptions: tuple[str, ...] = ()
     varies: Responses | None = None
     statuses: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -119,6 +149,7 @@ def list_points() -> list[VariationPoint]:
             id=point.id,
             about=point.about,
             sentence=point.sentence,
+            lasts_for=point.lasts_for,
             calls=varied_calls(point.id),
             assumptions=list(point.assumptions),
         )
@@ -173,7 +204,102 @@ _ROWS = (
         about="a problem whose status the contract leaves open has a different status",
         sentence="Which HTTP status each other code uses [...]: not shown.",
         assumptions=("problem_statuses",),
+        # The statuses of `unauthenticated`, `forbidden` and `rate_limited` stay: HTTP defines them.
         statuses={
+            "invalid_request": (422,),
+            "service_unavailable": (
+                500,
+                502,
+                504,
+            ),
+            "payload_too_large": (400,),
+            "project_handle_unavailable": (
+                500,
+                502,
+            ),
+            "project_identity_unavailable": (
+                500,
+                504,
+            ),
+            "mail_capacity_unavailable": (
+                502,
+                507,
+            ),
+            "database_access_limit": (503,),
+            "deployment_plan_incompatible": (
+                400,
+                422,
+            ),
+            "promotion_source_stale": (412,),
+            "promotion_target_stale": (412,),
+            "mail_domain_required": (
+                400,
+                422,
+            ),
+            "storage_jurisdiction_conflict": (
+                403,
+                422,
+            ),
+            "shared_data_requires_promotion": (422,),
+            "production_deployment_required": (
+                404,
+                422,
+            ),
+            "framework_conversion_required": (422,),
+            "repository_configuration_missing": (
+                404,
+                422,
+            ),
+            "environment_secret_mutation_blocked": (
+                403,
+                423,
+            ),
+            "workers_runtime_incompatible": (
+                400,
+                422,
+            ),
+            "project_handle_unchanged": (
+                400,
+                422,
+            ),
+            "project_rename_blocked": (
+                403,
+                423,
+            ),
+            "compute_change_conflict": (412,),
+            "billing_purchase_conflict": (
+                402,
+                422,
+            ),
+            "billing_recharge_conflict": (
+                402,
+                422,
+            ),
+            "git_host_connection_required": (
+                403,
+                424,
+            ),
+            "git_host_connection_revoked": (
+                403,
+                424,
+            ),
+            "repository_not_installed": (
+                403,
+                424,
+            ),
+            "edge_zone_not_bound": (
+                404,
+                422,
+            ),
+            "edge_authorization_closed": (
+                403,
+                410,
+            ),
+            "project_notes_conflict": (412,),
+            "reconciliation_exhausted": (
+                500,
+                504,
+            ),
             "organization_required": (400,),
             "powered_by_flag_required": (403,),
             "etag_mismatch": (412,),
@@ -309,18 +435,20 @@ _ROWS = (
             "Query parameter names for the cursor and the page size, default page size and "
             "ordering: not shown."
         ),
+        lasts_for=RESPONSE,
         varies=_responses_of("DeploymentPage"),
     ),
     Point(
         id="cursor-form",
-        about="a cursor is longer, and starts with - or _",
+        about="cursors are longer, and start with - or _",
         sentence="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
         varies=_responses_of("DeploymentPage"),
     ),
     Point(
         id="id-order",
-        about="the id of a new deployment does not show its creation time",
+        about="the id of a deployment does not show its creation time",
         sentence="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
+        lasts_for=DEPLOYMENT,
         varies=_with_deployment_ids,
     ),
     Point(
@@ -330,6 +458,7 @@ _ROWS = (
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
+        lasts_for=EACH_KIND,
         varies=_with_omissible_fields,
     ),
     Point(
@@ -348,6 +477,7 @@ _ROWS = (
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
+        lasts_for=OPERATION,
         varies=_responses_of("Operation"),
     ),
     Point(
@@ -357,6 +487,7 @@ _ROWS = (
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
         ),
+        lasts_for=PHASE,
         varies=_responses_of("Operation"),
         words=(
             OpenWords(
@@ -369,6 +500,7 @@ _ROWS = (
                     "phase_17",
                     "warming caches",
                     "Propagating",
+                    *UNUSUAL_WORDS,
                 ),
             ),
         ),
@@ -380,6 +512,7 @@ _ROWS = (
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
         ),
+        lasts_for=PHASE,
         varies=_responses_of("Operation"),
         words=(
             OpenWords(
@@ -391,6 +524,7 @@ _ROWS = (
                     "suspended_by_operator",
                     "state_9",
                     "Deferred",
+                    *UNUSUAL_WORDS,
                 ),
             ),
         ),
@@ -402,6 +536,7 @@ _ROWS = (
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
         ),
+        lasts_for=OPERATION,
         varies=_responses_of("Operation"),
         words=(
             OpenWords(
@@ -413,6 +548,7 @@ _ROWS = (
                     "E4107",
                     "dependency-timeout",
                     "artifact_rejected",
+                    *UNUSUAL_WORDS,
                 ),
             ),
         ),
@@ -421,6 +557,7 @@ _ROWS = (
         id="unknown-deployment-status",
         about="the status of a deployment has an unknown value",
         sentence="Deployment.status values beyond queued: not shown.",
+        lasts_for=STATUS,
         varies=_responses_of("DeploymentPage"),
         words=(
             OpenWords(
@@ -433,6 +570,7 @@ _ROWS = (
                     "rolled_back",
                     "status_12",
                     "Archived",
+                    *UNUSUAL_WORDS,
                 ),
             ),
         ),
@@ -444,6 +582,7 @@ _ROWS = (
             "data_mode values beyond shared, and database state / pending_state values beyond "
             "init: not shown."
         ),
+        lasts_for=DATABASE,
         varies=_responses_of("DatabaseCompute"),
         words=(
             OpenWords(
@@ -455,6 +594,7 @@ _ROWS = (
                     "read_only",
                     "state_5",
                     "Draining",
+                    *UNUSUAL_WORDS,
                 ),
             ),
             OpenWords(
@@ -466,6 +606,7 @@ _ROWS = (
                     "read_only",
                     "state_5",
                     "Draining",
+                    *UNUSUAL_WORDS,
                 ),
             ),
         ),
@@ -477,6 +618,7 @@ _ROWS = (
             "data_mode values beyond shared, and database state / pending_state values beyond "
             "init: not shown."
         ),
+        lasts_for=DATABASE,
         varies=_responses_of("DatabaseCompute"),
         words=(
             OpenWords(
@@ -487,6 +629,7 @@ _ROWS = (
                     "branched",
                     "mode_3",
                     "Isolated",
+                    *UNUSUAL_WORDS,
                 ),
             ),
         ),
@@ -495,23 +638,26 @@ _ROWS = (
         id="result-content",
         about="the result of a successful operation has different content or is empty",
         sentence="Operation.result: content not shown.",
+        lasts_for=OPERATION,
         varies=_responses_of("Operation"),
     ),
     Point(
         id="next-poll",
         about="progress contains a different time until the next poll",
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
+        lasts_for=OPERATION,
         varies=_responses_of("Operation"),
     ),
     Point(
         id="extra-fields",
-        about="an object has an additional, unknown field where the contract allows this",
+        about="objects have additional, unknown fields where the contract allows this",
         sentence="No additional properties [said of PoweredByFlag alone].",
+        lasts_for=EACH_KIND,
         varies=_with_open_objects,
     ),
     Point(
         id="timestamp-form",
-        about="timestamps have a different RFC 3339 format",
+        about="timestamps have a different offset or a different number of fraction digits",
         sentence="date-time (ISO 8601 / RFC 3339)",
     ),
     Point(
@@ -526,12 +672,12 @@ _ROWS = (
     ),
     Point(
         id="json-escapes",
-        about="the body escapes / and non-ASCII characters",
+        about="the body escapes characters that need no escape, such as / or <",
         sentence="All bodies are JSON.",
     ),
     Point(
         id="content-type-parameter",
-        about="the media type has a charset",
+        about="the media type has parameters, such as a charset",
         sentence="Errors use the media type application/problem+json.",
     ),
     Point(
@@ -541,7 +687,7 @@ _ROWS = (
     ),
     Point(
         id="extra-headers",
-        about="the response has an additional header",
+        about="the response has additional headers",
         sentence="Common headers: [no response header except X-Request-Id is mentioned]",
     ),
     Point(
@@ -551,10 +697,11 @@ _ROWS = (
             "title | string | yes | minimum length 1; detail | string | no; suggested_action | "
             "string | yes | minimum length 1"
         ),
+        lasts_for=EACH_CODE,
     ),
     Point(
         id="problem-extras",
-        about="a problem has an instance, an unknown member, or both",
+        about="a problem has an instance, unknown members, or both",
         sentence=(
             "RFC 9457 Problem Details extended with recovery fields; instance | string (URI "
             "reference) | no"

@@ -16,7 +16,8 @@ from hosting_emulator.contract.access import PERMISSIONS
 from hosting_emulator.contract.assumption_table import alternatives, is_outside_the_letter
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.variation.draws import draw_number
+from hosting_emulator.variation.deployment_ids import vary_deployment_ids
+from hosting_emulator.variation.draws import draw_index
 from hosting_emulator.variation.points import (
     ASSUMED,
     POINTS,
@@ -86,7 +87,8 @@ def varied_world(
         return world
     change = Change(world, world.at_ms)
     set_variation(change, variation, fixed_names)
-    return apply(world, change.writes, commit=world.commit, at_ms=world.at_ms)
+    varied = apply(world, change.writes, commit=world.commit, at_ms=world.at_ms)
+    return vary_deployment_ids(varied, variation)
 
 
 def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
@@ -152,7 +154,7 @@ def draw_assumptions(
     drawn: dict[str, Any] = {}
     for point in ASSUMED:
         is_chosen = variation.only is None or point.id in variation.only
-        if not is_chosen or draw_number(variation.seed, point.id, "whether") % 3 == 0:
+        if not is_chosen or draw_index(variation.seed, 3, point.id, "whether") == 0:
             continue
         for name in point.assumptions:
             is_default = getattr(assumptions, name) == getattr(DEFAULTS, name)
@@ -166,12 +168,12 @@ def draw_assumptions(
 
 
 def _draw_statuses(variation: Variation, point: Point) -> dict[str, int]:
-    """Draw an alternative status for about two thirds of the problem codes that have alternatives."""
+    """Draw a status for each problem code that has alternatives: the usual status or an alternative."""
     drawn: dict[str, int] = {}
     for code, statuses in STATUSES.items():
-        number = draw_number(variation.seed, point.id, "which", code)
-        if number % 3:
-            drawn[code] = statuses[number // 3 % len(statuses)]
+        index = draw_index(variation.seed, len(statuses) + 1, point.id, "which", code)
+        if index < len(statuses):
+            drawn[code] = statuses[index]
     return drawn
 
 
@@ -179,7 +181,7 @@ def _draw_value(variation: Variation, point: Point, name: str) -> Any:
     """Draw an alternative value of an assumption. Values that violate the contract are not drawn."""
     values = _CHOICES.get(name) or alternatives(name)
     choices = [value for value in values if not is_outside_the_letter(name, value)]
-    return choices[draw_number(variation.seed, point.id, "which", name) % len(choices)]
+    return choices[draw_index(variation.seed, len(choices), point.id, "which", name)]
 
 
 #: Assumptions that are visible only in the responses that they decide. If an assumption decides a

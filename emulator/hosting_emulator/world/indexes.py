@@ -136,6 +136,14 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
     raise LookupError(f"deployment {key} is not in any chunk")
 
 
+def without_deployments(indexes: Indexes) -> Indexes:
+    """Return the indexes of the same world without deployments."""
+    for key in indexes:
+        if key.startswith((f"{_REMOVED}:", "deployments:")) or key == _REMOVED:
+            indexes = indexes.discard(key)
+    return indexes
+
+
 def removed_count(indexes: Indexes, project_id: str) -> int:
     """Return the number of removed deployments that keep a position in a project's list."""
     return int(indexes.get(f"{_REMOVED}:{project_id}", 0))
