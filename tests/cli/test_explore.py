@@ -10,6 +10,7 @@ import pytest
 
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import exploration as exploration_module
+from hosting_emulator_cli.client_runs import ClientRuns
 from hosting_emulator_cli.exploration import CommandExploration
 from hosting_emulator_scenarios import FOLDER
 
@@ -120,3 +121,24 @@ def test_explore_takes_the_clock_of_a_state(
     run("explore", "--import", str(tmp_path / "kept.json"), "--", "node")
 
     assert explored[0].settings.clock is None
+
+
+class RunningCommand:
+    """A running command that notes whether it was asked to end."""
+
+    is_ended = False
+
+    def end(self) -> None:
+        self.is_ended = True
+
+
+def test_stopping_ends_every_running_command_and_keeps_the_first_reason():
+    client_runs = ClientRuns(("node", "--test"), SETTINGS, None, ())
+    commands = [RunningCommand(), RunningCommand()]
+    vars(client_runs)["_running"] = {*commands}
+
+    client_runs.stop("interrupted")
+    client_runs.stop("the budget is used up")
+
+    assert all(command.is_ended for command in commands)
+    assert client_runs.stop_reason == "interrupted"
