@@ -14,6 +14,7 @@ from hosting_emulator_cli.printable import printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
     from hosting_emulator_lab.judge.cause_texts import CauseText
     from hosting_emulator_lab.judge.causes import Symptom
     from hosting_emulator_lab.judge.client_judge import Listener
@@ -49,6 +50,9 @@ class _Lines:
     def on_trial(self, trial: Trial, tried: int, planned: int) -> None:
         pass
 
+    def on_alteration(self, trial: AlteredTrial, tried: int, planned: int) -> None:
+        pass
+
     def on_cause(self, text: CauseText, symptom: Symptom) -> None:
         out.say(cause_line(text, symptom))
 
@@ -66,6 +70,10 @@ class _Bar:
 
     def on_trial(self, trial: Trial, tried: int, planned: int) -> None:
         self._bar.update(self._task, completed=tried, description=printable(str(trial)))
+
+    def on_alteration(self, trial: AlteredTrial, tried: int, planned: int) -> None:
+        description = printable(str(trial))
+        self._bar.update(self._task, completed=tried, total=planned, description=description)
 
     def on_cause(self, text: CauseText, symptom: Symptom) -> None:
         self._bar.console.print(cause_line(text, symptom), markup=False, highlight=False)

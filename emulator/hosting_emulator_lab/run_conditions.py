@@ -42,5 +42,8 @@ class RunsStopped(Exception):
     """The runs were stopped early, so that the run came to nothing."""
 
 
+#: Operations end at the first poll, one second of world time after they were accepted. A client that
+#: waits as long as a response says then waits one real second per run.
+ONE_POLL = "timed 1s 0s"
 #: The conditions of an ordinary run.
 ORDINARY = RunConditions()

@@ -8,16 +8,20 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
 from hosting_emulator.messages import Severity
+from hosting_emulator.sdk import ControlError
 from hosting_emulator.sdk.text import count_text
+from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
+from hosting_emulator_lab.judge.alterations import plan_alterations
 from hosting_emulator_lab.judge.cause_texts import CauseText
-from hosting_emulator_lab.judge.causes import ClientCause, Symptom, gather_causes
+from hosting_emulator_lab.judge.causes import SEVERITIES, ClientCause, Symptom, gather_causes
 from hosting_emulator_lab.judge.clean_runs import CleanRuns, make_clean_runs
+from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.run_results import CleanRun
 from hosting_emulator_lab.judge.symptoms import is_varied_failure, symptoms_of
@@ -46,6 +50,9 @@ class Listener(Protocol):
 
     def on_trial(self, trial: Trial, tried: int, planned: int) -> None:
         """A trial has ended. So many of the planned trials have ended now."""
+
+    def on_alteration(self, trial: AlteredTrial, tried: int, planned: int) -> None:
+        """A trial that alters a response has ended. All other trials have ended before."""
 
     def on_cause(self, text: CauseText, symptom: Symptom) -> None:
         """A cause was found, and was seen alone."""
@@ -88,6 +95,8 @@ class ClientJudge:
         self._symptoms: list[tuple[CauseText, Symptom]] = []
         self._follows_operations = True
         self._tried: set[Trial] = set()
+        #: What the altered responses have shown so far.
+        self._effects: list[PartEffect] = []
         #: For each cause, whether a run that was alone showed it, and how many runs did not.
         self._seen_alone: dict[str, bool] = {}
         self._confirmations: dict[str, int] = {}
@@ -114,7 +123,11 @@ class ClientJudge:
         trials_began = time.monotonic()
         self._make_trials(plan, clean, jobs)
         trials_s = time.monotonic() - trials_began
-        return self._judgment(plan, clean_runs, jobs, trials_s)
+        alterations = plan_alterations(clean.observation.requests)
+        # What the client depends on is the least urgent question: it proves nothing about failures.
+        if not self._unproven(plan, clean) or self._has_counted_cause(clean_runs):
+            self._make_alterations(alterations, clean, jobs)
+        return self._judgment(plan, clean_runs, jobs, trials_s, self._dependencies(alterations))
 
     def _job_count(self, clean_runs: CleanRuns) -> int:
         """Return how many trials are made in parallel.
@@ -180,6 +193,42 @@ class ClientJudge:
 
         return run
 
+    def _has_counted_cause(self, clean_runs: CleanRuns) -> bool:
+        lowest = SEVERITIES.index(self._choices.severity)
+        causes = self._causes(clean_runs)
+        return any(SEVERITIES.index(cause.severity) <= lowest for cause in causes)
+
+    def _make_alterations(
+        self, alterations: Sequence[AlteredTrial], clean: CleanRun, jobs: int
+    ) -> None:
+        """Alter each part of the responses once, as long as there is time, several in parallel."""
+
+        def alter(trial: AlteredTrial) -> None:
+            if not self._has_time():
+                return
+            try:
+                result = self._runs.trial(trial, clean)
+                self._add(result, clean)
+            except (ControlError, RunsStopped):
+                # The emulator may refuse an alteration, which then counts as not tried.
+                return
+            with self._lock:
+                if result.hit:
+                    self._effects.append(PartEffect(trial, result.effect, result.is_allowed))
+                self._listener.on_alteration(trial, len(self._effects), len(alterations))
+
+        with ThreadPoolExecutor(jobs) as pool:
+            for future in [pool.submit(alter, trial) for trial in alterations]:
+                future.result()
+
+    def _dependencies(self, alterations: Sequence[AlteredTrial]) -> ClientDependencies:
+        """Return what the client depends on, in the order of the plan."""
+        effects = {effect.trial: effect for effect in self._effects}
+        return ClientDependencies(
+            effects=[effects[trial] for trial in alterations if trial in effects],
+            not_tried=[trial for trial in alterations if trial not in effects],
+        )
+
     def _count(self, trial: Trial, plan: TrialPlan) -> None:
         with self._lock:
             self._tried.add(trial)
@@ -219,7 +268,12 @@ class ClientJudge:
     # --- Judgment --------------------------------------------------------------------------------
 
     def _judgment(
-        self, plan: TrialPlan, clean_runs: CleanRuns, jobs: int, trials_s: float
+        self,
+        plan: TrialPlan,
+        clean_runs: CleanRuns,
+        jobs: int,
+        trials_s: float,
+        dependencies: ClientDependencies,
     ) -> Judgment:
         clean = clean_runs.clean
         all_trials: list[Trial] = [*plan.varied, *plan.required, *plan.others]
@@ -239,6 +293,7 @@ class ClientJudge:
             remarks=[*clean_runs.remarks, *self._stop_remarks()],
             coverage=clean.observation.coverage,
             severity=self._choices.severity,
+            dependencies=dependencies,
         )
 
     def _causes(self, clean_runs: CleanRuns) -> list[ClientCause]:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.sdk import Exchange
@@ -19,6 +19,14 @@ _ACTED = re.compile(r"\S+ \((?!latency,)\w+, (before_commit|after_commit)\) acte
 
 #: Identifies a request of an observation: the index of its chapter, and its number in that chapter.
 Place: TypeAlias = tuple[int, int]
+
+
+class ObservedResponse(NamedTuple):
+    """A response of a run: the length of its body, the body's content, and the headers."""
+
+    body_bytes: int = 0
+    content: Any = None
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class ObservedExchange(Exchange, frozen=True, kw_only=True):
@@ -39,6 +47,7 @@ class NumberedRequest:
     `project_is_busy` is whether an earlier request began an operation of the same project.
 
     `response_bytes` is the length of the response's body, and `response` is the body's content.
+    `response_headers` are its headers.
     """
 
     exchange: ObservedExchange
@@ -51,6 +60,7 @@ class NumberedRequest:
     project_is_busy: bool = False
     response_bytes: int = 0
     response: Any = None
+    response_headers: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -81,13 +91,13 @@ def place_of(exchange: ObservedExchange) -> Place:
 
 def number_requests(
     exchanges: Iterable[ObservedExchange],
-    responses: Mapping[Place, tuple[int, Any]] | None = None,
+    responses: Mapping[Place, ObservedResponse] | None = None,
 ) -> tuple[NumberedRequest, ...]:
     """Number the requests of a run, whose exchanges are in the order of their arrival.
 
-    `responses` contains the length and the content of the responses' bodies. Requests that no fault
-    can meet are left out: requests to no call, requests without a valid caller, and requests that a
-    fault of the world met before the commit.
+    `responses` contains the responses, as far as they are known. Requests that
+    no fault can meet are left out: requests to no call, requests without a valid caller, and requests
+    that a fault of the world met before the commit.
     """
     counts: Counter[str] = Counter()
     counts_after_commit: Counter[str] = Counter()
@@ -105,7 +115,7 @@ def number_requests(
         if not phases:
             counts_after_commit[call] += 1
         project = (exchange.chapter, exchange.project)
-        response_bytes, response = (responses or {}).get(place_of(exchange), (0, None))
+        response = (responses or {}).get(place_of(exchange), ObservedResponse())
         request = NumberedRequest(
             exchange,
             call,
@@ -115,8 +125,9 @@ def number_requests(
             position=len(requests) + 1,
             operations_before=operation_counts[call],
             project_is_busy=project in busy_projects,
-            response_bytes=response_bytes,
-            response=response,
+            response_bytes=response.body_bytes,
+            response=response.content,
+            response_headers=response.headers,
         )
         requests.append(request)
         if request.succeeded and not exchange.replayed:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hosting_emulator.messages import ContractCoverage, Severity
 from hosting_emulator_lab.judge.causes import SEVERITIES, ClientCause
+from hosting_emulator_lab.judge.dependencies import NO_DEPENDENCIES, ClientDependencies
 from hosting_emulator_lab.judge.trials import Trial
 
 SURVIVED = 0
@@ -28,6 +29,8 @@ class Judgment:
 
     `remarks` are sentences about the judgment itself. `coverage` is what the clean run exercised of the
     contract. `severity` is the lowest severity that counts.
+
+    `dependencies` are what the client depends on. They never decide whether the client survives.
     """
 
     command: str
@@ -44,6 +47,7 @@ class Judgment:
     remarks: Sequence[str]
     coverage: ContractCoverage
     severity: Severity = "warning"
+    dependencies: ClientDependencies = NO_DEPENDENCIES
 
     @property
     def exit_code(self) -> int:

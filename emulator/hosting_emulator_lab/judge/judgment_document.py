@@ -8,6 +8,7 @@ from typing import TypeAlias
 from hosting_emulator.sdk import JsonObject
 from hosting_emulator.sdk.coverage import coverage_document
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom
+from hosting_emulator_lab.judge.dependency_texts import dependency_document
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.trial_texts import trial_description
 from hosting_emulator_lab.judge.trials import read_trial
@@ -38,6 +39,7 @@ def judgment_document(judgment: Judgment, repeat: RepeatLine) -> JsonObject:
             "requests": judgment.request_count,
             "duration_s": round(judgment.clean_s, 3),
         },
+        "dependencies": dependency_document(judgment.dependencies),
         "coverage": coverage_document(judgment.coverage),
     }
 

@@ -7,6 +7,7 @@ from typing import Any
 from hosting_emulator import junit
 from hosting_emulator.sdk.coverage import coverage_lines
 from hosting_emulator_lab.judge.causes import ClientCause
+from hosting_emulator_lab.judge.dependency_texts import HEADING, dependency_lines
 from hosting_emulator_lab.judge.judgment import UNDECIDED, Judgment
 from hosting_emulator_lab.judge.judgment_document import RepeatLine, repeatable_trial, symptom_text
 from hosting_emulator_lab.judge.judgment_text import COVERAGE_TITLE, tried_text
@@ -17,12 +18,17 @@ def judgment_junit(judgment: Judgment, repeat: RepeatLine) -> str:
 
     Each cause is a test case: a failure if its severity counts, and a passed case with its text as
     output otherwise. One more case passes if the trials prove that the client survives. It fails as an
-    error if nothing was found and nothing was proven. A suite has the numbers of planned and tried
-    trials as properties, and what the clean run exercised of the contract as output.
+    error if nothing was found and nothing was proven. What the client depends on is the output of a
+    case that always passes. A suite has the numbers of planned and tried trials as properties, and
+    what the clean run exercised of the contract as output.
     """
     cases = [_failed_case(cause, repeat) for cause in judgment.counted_causes]
     cases += [_noted_case(cause, repeat) for cause in judgment.other_causes]
     cases.append(_whole_case(judgment))
+    dependencies = dependency_lines(judgment.dependencies)
+    if dependencies:
+        output = junit.element("system-out", "\n".join(dependencies))
+        cases.append(junit.case("whole command", HEADING, output, time="0"))
     suite = junit.suite("judge", cases, time=f"{judgment.duration_s:.3f}")
     properties = junit.element("properties")
     for name, value in (("planned", judgment.planned), ("tried", judgment.tried)):

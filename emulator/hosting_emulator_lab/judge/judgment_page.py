@@ -11,6 +11,7 @@ from string import Template
 from hosting_emulator.messages import CallCoverage, ContractCoverage
 from hosting_emulator.sdk.coverage import CoverageParts, coverage_rows
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom
+from hosting_emulator_lab.judge.dependency_texts import HEADING, dependency_lines
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.judgment_document import (
     RepeatLine,
@@ -40,6 +41,7 @@ def judgment_page(judgment: Judgment, repeat: RepeatLine) -> str:
         unproven=_list(f"Not proven: {reason}" for reason in judgment.unproven),
         causes=_section("What to change", judgment.counted_causes, repeat),
         notes=_section("Notes", judgment.other_causes, repeat),
+        dependencies=_dependencies(judgment),
         remarks=_list(judgment.remarks),
         coverage=_coverage(judgment.coverage),
         not_tried=_not_tried(judgment),
@@ -140,6 +142,11 @@ def _row(heading: str, *others: str) -> str:
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+
+
+def _dependencies(judgment: Judgment) -> str:
+    lines = dependency_lines(judgment.dependencies)
+    return f"<h2>{HEADING}</h2>\n{_list(lines)}" if lines else ""
 
 
 def _not_tried(judgment: Judgment) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from textwrap import indent, wrap
 
 from hosting_emulator.sdk.coverage import coverage_lines
 from hosting_emulator.sdk.text import count_text, paint, plain
 from hosting_emulator_lab.judge.causes import ClientCause
+from hosting_emulator_lab.judge.dependency_texts import HEADING, dependency_lines
 from hosting_emulator_lab.judge.judgment import SURVIVED, Judgment
 from hosting_emulator_lab.judge.judgment_document import (
     RepeatLine,
@@ -37,6 +38,9 @@ def judgment_text(judgment: Judgment, repeat: RepeatLine, *, color: bool = False
     causes = [*judgment.counted_causes, *judgment.other_causes]
     for number, cause in enumerate(causes, 1):
         parts.append("\n".join(_cause_lines(number, cause, repeat)))
+    dependencies = dependency_lines(judgment.dependencies)
+    if dependencies:
+        parts.append("\n".join(_section(HEADING, dependencies)))
     parts.append("\n".join(_summary(judgment)))
     text = "\n\n".join(parts)
     return text if color else plain(text)
@@ -82,6 +86,13 @@ def _cause_lines(number: int, cause: ClientCause, repeat: RepeatLine) -> Iterato
     yield from _labelled("instead", cause.text.instead)
     # A command line is never wrapped, so that it can be copied.
     yield f"{_INDENT}{'repeat':<{_LABEL_WIDTH}}{repeat(repeatable_trial(cause))}"
+
+
+def _section(heading: str, texts: Sequence[str]) -> Iterator[str]:
+    yield f"{heading}:"
+    for text in texts:
+        for line in _wrapped(text, _WIDTH - len(_INDENT), subsequent_indent="  "):
+            yield _INDENT + line
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:

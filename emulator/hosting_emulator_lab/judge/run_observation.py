@@ -50,6 +50,7 @@ class Observation:
     0 if the clock skips, because it then moves by itself.
 
     `coverage` is what the run exercised of the contract.
+    `sent` are the texts of all requests, with their bodies, or empty if the run is not about them.
     """
 
     requests: tuple[NumberedRequest, ...]
@@ -70,3 +71,4 @@ class Observation:
     world_time_s: float = 0.0
     fast_attempts: Mapping[str, int] = field(default_factory=dict)
     coverage: ContractCoverage = _NO_COVERAGE
+    sent: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self, TypeAlias
 
+from hosting_emulator_lab.judge.client_behavior import ClientBehavior
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.world_summary import StateRows
@@ -121,6 +122,11 @@ class RunEnd:
         return [" ".join(line) for line in lines if line]
 
 
+def behavior_of(end: RunEnd, observation: Observation) -> ClientBehavior:
+    """Return what a client did in a run."""
+    return ClientBehavior(end.exit_code, end.hung, observation.sent, end.printed_lines)
+
+
 @dataclass(frozen=True, slots=True)
 class CleanRun:
     """The clean run, which was made twice without a fault.
@@ -128,7 +134,7 @@ class CleanRun:
     `start` is the state before the run. `observation` and `end` are from the first of the two runs,
     and `second_state` is the state after the second. `same_keys` are the requests that had the same
     Idempotency-Key in both runs. `key_values` is the number of API keys whose value the client
-    received, in the run with fewer of them.
+    received, in the run with fewer of them. `behaviors` are what the client did in the two runs.
     """
 
     start: StateRows
@@ -137,6 +143,7 @@ class CleanRun:
     second_state: StateRows
     same_keys: tuple[str, ...] = ()
     key_values: int = 0
+    behaviors: tuple[ClientBehavior, ...] = ()
 
     @classmethod
     def of_two_runs(
@@ -170,6 +177,10 @@ class CleanRun:
                 if request.key and request.key == second_keys.get(request.name)
             ),
             key_values=min(first_observation.key_values, second_observation.key_values),
+            behaviors=(
+                behavior_of(first_end, first_observation),
+                behavior_of(second_end, second_observation),
+            ),
         )
 
     @property

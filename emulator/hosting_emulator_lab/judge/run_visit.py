@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from msgspec.structs import asdict
 
 from hosting_emulator.messages import ChapterReport, ConductFinding, ConductReport
-from hosting_emulator.sdk import HostingEmulator, WorldsObservation
+from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
 from hosting_emulator.sdk.conduct_text import of_severity
 from hosting_emulator_lab.judge.armed_points import protected_fault
+from hosting_emulator_lab.judge.client_behavior import sent_request_text
 from hosting_emulator_lab.judge.client_requests import (
     ObservedExchange,
+    ObservedResponse,
     Place,
     number_requests,
     place_of,
@@ -41,12 +42,16 @@ from hosting_emulator_lab.judge.world_summary import StateRows, failed_operation
 _MOST_REQUESTS = 1000
 #: How long a response may take after the client's end before it counts as lost, in real seconds.
 _RESPONSE_WAIT_S = 2.0
+#: The maximum number of requests of a run whose bodies are read. A client that sends more of them
+#: repeats itself.
+_MOST_BODIES = 200
 
 
 class RunVisit:
     """The worlds of one run: call `begin` before the run, once its world exists, and `end` after it.
 
-    Without a `point`, the run is a clean run. `skip_rules` are conduct rules that are not checked.
+    Without a `point` and an `alteration`, the run is a clean run. The `alteration` is a fault that
+    alters responses. `skip_rules` are conduct rules that are not checked.
     `late_ms` is the delay of a response that the point delays, in real milliseconds. `scope` contains
     the names of the worlds that the run may use, besides copies of them. If `scope` is None, the run
     may use all worlds of the emulator.
@@ -54,7 +59,8 @@ class RunVisit:
     After the run, `observation` is what it did, and `conduct` contains the conduct report of each
     chapter with requests, without notes. `findings` are all conduct findings, including notes, and
     `requests_by_world` is the number of requests that reached each world, by the world's name.
-    `base_url` is the base URL of the run's own world.
+    `base_url` is the base URL of the run's own world. `altered_count` is the number of responses that
+    the alteration altered.
     """
 
     def __init__(
@@ -64,16 +70,19 @@ class RunVisit:
         skip_rules: Sequence[str] = (),
         late_ms: int = LATE_MS,
         scope: Sequence[str] | None = None,
+        alteration: JsonObject | None = None,
     ) -> None:
         self.point = point
         self.late_ms = late_ms
         self.scope = scope
+        self.alteration = alteration
         self.start: StateRows = {}
         self.observation: Observation | None = None
         self.conduct: Sequence[ConductReport] = ()
         self.findings: Sequence[ConductFinding] = ()
         self.requests_by_world: Counter[str] = Counter()
         self.base_url = ""
+        self.altered_count = 0
         self._clean = clean
         self._skip_rules = skip_rules
         self._fault_id = ""
@@ -81,9 +90,10 @@ class RunVisit:
         self._watch: WorldsObservation
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
-        """Arm the point's fault, and begin to observe. `token` is the client's token, if it is known.
+        """Arm the fault of the point or the alteration, and begin to observe.
 
-        The fault is armed in each world that the client uses, and the client cannot remove it.
+        `token` is the client's token, if it is known. The fault is armed in each world that the
+        client uses, and the client cannot remove it.
         Raises ControlError on failure, and ValueError if no request of the clean run can meet the
         point.
         """
@@ -91,13 +101,18 @@ class RunVisit:
         self._changes = WorldChanges(world)
         if self.point is None or self._clean is None:
             self.start = self._changes.start_state()
+            if self.alteration is not None:
+                self._arm(world, {"fault": self.alteration})
         else:
             self.start = self._clean.start
-            fault = protected_fault(self.point, self._clean, world, token, self.late_ms)
-            worlds = None if self.scope is None else list(self.scope)
-            body = {**fault, "worlds": worlds}
-            self._fault_id = world.control.post("protected-faults", body)["id"]
+            self._arm(world, protected_fault(self.point, self._clean, world, token, self.late_ms))
         self._watch = world.control.observe(self.scope, skip_rules=self._skip_rules)
+
+    def _arm(self, world: HostingEmulator, fault: JsonObject) -> None:
+        """Arm a protected fault in the worlds that the run may use."""
+        worlds = None if self.scope is None else list(self.scope)
+        body = {**fault, "worlds": worlds}
+        self._fault_id = world.control.post("protected-faults", body)["id"]
 
     def end(self, world: HostingEmulator) -> None:
         """Read what the run did in all its worlds, including the deleted ones, and remove the fault.
@@ -122,17 +137,20 @@ class RunVisit:
             raise JudgeFailed("; ".join(report.errors))
         chapters = [chapter for chapter in report.chapters if chapter.requests]
         exchanges = self._exchanges(chapters)
-        if report.requests > len(exchanges) and point is None:
+        is_clean = point is None and self.alteration is None
+        if report.requests > len(exchanges) and is_clean:
             raise TooManyRequests(
                 f"it sends {report.requests} requests, but a world stores only {_MOST_REQUESTS}: "
                 "explore a smaller part of it"
             )
-        responses: dict[Place, tuple[int, Any]] = {}
+        responses: dict[Place, ObservedResponse] = {}
         refusals = Refusals(0, is_last_refused=False)
         hit = False
-        if point is None:
+        if is_clean:
             # The responses of the clean run decide how other runs cut, slow and replace responses.
             responses = self._responses(exchanges)
+        elif point is None:
+            self.altered_count = self._hits(world)
         else:
             refusals = count_refusals(exchanges, point.call)
             hit = self._is_hit(world, point, exchanges)
@@ -172,17 +190,23 @@ class RunVisit:
             world_time_s=world_time_s,
             fast_attempts=fast_attempts(exchanges) if pauses_are_known else {},
             coverage=report.coverage,
+            sent=self._sent(exchanges) if point is None else (),
         )
 
     def _is_hit(
         self, world: HostingEmulator, point: FaultPoint, exchanges: Iterable[ObservedExchange]
     ) -> bool:
         """Return whether the point's fault met a request."""
-        hits = world.control.get(f"protected-faults/{self._fault_id}")["hits"]
+        hits = self._hits(world)
         if hits and point.lasting is not None and point.lasting.armed_as == "intervention":
             # An intervention always acts, but only a request to the call can show it.
             return any(exchange.call == point.call for exchange in exchanges)
         return bool(hits)
+
+    def _hits(self, world: HostingEmulator) -> int:
+        """Return how often the armed fault acted."""
+        hits: int = world.control.get(f"protected-faults/{self._fault_id}")["hits"]
+        return hits
 
     def _is_late(self, point: FaultPoint | None, exchanges: Iterable[ObservedExchange]) -> bool:
         """Return whether a fault of the wire that met a request has not finished its response yet."""
@@ -202,13 +226,28 @@ class RunVisit:
         exchanges.sort(key=lambda exchange: exchange.arrival or 0)
         return exchanges
 
-    def _responses(self, exchanges: Iterable[ObservedExchange]) -> dict[Place, tuple[int, Any]]:
-        """Return the length and the content of each response's body."""
-        responses: dict[Place, tuple[int, Any]] = {}
+    def _sent(self, exchanges: Sequence[ObservedExchange]) -> tuple[str, ...]:
+        """Return the texts of the requests. Bodies are read only of requests that may have one."""
+        texts: list[str] = []
+        body_count = 0
+        for exchange in exchanges:
+            body = ""
+            if exchange.method != "GET" and body_count < _MOST_BODIES:
+                body_count += 1
+                body = self._watch.whole_request(*place_of(exchange)).request.body or ""
+            url = f"{exchange.path}?{exchange.query}"
+            caller = exchange.principal or ""
+            texts.append(sent_request_text(exchange.method, url, body, caller))
+        return tuple(texts)
+
+    def _responses(self, exchanges: Iterable[ObservedExchange]) -> dict[Place, ObservedResponse]:
+        """Return the body and the headers of each response."""
+        responses: dict[Place, ObservedResponse] = {}
         for exchange in exchanges:
             place = place_of(exchange)
             response = self._watch.whole_request(*place).response
-            responses[place] = (response.body_bytes, response.content)
+            headers = tuple((name, value) for name, value in response.headers)
+            responses[place] = ObservedResponse(response.body_bytes, response.content, headers)
         return responses
 
 

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hosting_emulator.messages import Severity
+from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CauseText
 from hosting_emulator_lab.judge.causes import SEVERITIES, Symptom, gather_causes
 from hosting_emulator_lab.judge.clean_runs import compare_clean_runs, try_clean_run
 from hosting_emulator_lab.judge.run_results import UNDECIDED_VERDICTS, VERDICT_MEANINGS
 from hosting_emulator_lab.judge.symptoms import symptoms_of
+from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, Trial
 
@@ -41,15 +43,27 @@ def try_once(runs: TrialRuns, trial: Trial, *, limit_s: float, severity: Severit
         return _single(trial, verdict_text, symptoms, end.printed_lines, severity, is_undecided)
     clean = compare_clean_runs(runs, limit_s=limit_s)
     result = runs.trial(trial, clean)
-    reasons = "; ".join(result.reasons) or VERDICT_MEANINGS[result.verdict].text
     return _single(
         trial,
-        f"{result.verdict}: {reasons}",
+        _altered_text(result) if isinstance(trial, AlteredTrial) else _verdict_text(result),
         symptoms_of(result),
         result.printed_lines,
         severity,
-        result.verdict in UNDECIDED_VERDICTS,
+        not result.hit or result.verdict in UNDECIDED_VERDICTS,
     )
+
+
+def _verdict_text(result: TrialResult) -> str:
+    reasons = "; ".join(result.reasons) or VERDICT_MEANINGS[result.verdict].text
+    return f"{result.verdict}: {reasons}"
+
+
+def _altered_text(result: TrialResult) -> str:
+    """Return what an altered part changes in what the client does."""
+    if not result.hit:
+        return "no response was altered"
+    reasons = "; ".join(result.reasons) or "the same requests, exit code and output"
+    return f"{result.effect}: {reasons}"
 
 
 def _single(

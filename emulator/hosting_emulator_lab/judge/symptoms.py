@@ -9,8 +9,10 @@ from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.messages import ConductFinding
 from hosting_emulator.sdk.conduct_text import request_numbers
 from hosting_emulator.sdk.text import count_text
+from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
 from hosting_emulator_lab.judge.causes import Symptom, rule_cause
+from hosting_emulator_lab.judge.dependency_texts import cause_of_alteration
 from hosting_emulator_lab.judge.fault_points import FaultPoint, kind_of
 from hosting_emulator_lab.judge.judged_run import NO_VALUE
 from hosting_emulator_lab.judge.lasting_effects import LastingEffect
@@ -72,6 +74,10 @@ def symptoms_of(
         if cause_id:
             text = _for_fault(CAUSE_TEXTS[cause_id], trial.point.fault)
             yield text, _verdict_symptom(result, trial.point.request)
+    elif isinstance(trial, AlteredTrial):
+        # An inverted boolean is news, not a freedom of the contract.
+        if result.is_allowed and trial.change != "set" and is_varied_failure(result):
+            yield cause_of_alteration(trial), _verdict_symptom(result, "")
     elif result.stopped_at_page:
         message = f"it stopped at the page of {result.stopped_at_page}, which has a next_cursor"
         text = VARIATION_CAUSES["expects-full-pages"].text
@@ -95,7 +101,7 @@ def _has_failed_operation(result: TrialResult) -> bool:
 
 
 def is_varied_failure(result: TrialResult) -> bool:
-    """Return whether a varied run ended in another way than the clean run.
+    """Return whether a run with varied or altered responses ended in another way than the clean run.
 
     A run that had to be ended proves nothing: the client may have waited as it was told.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hosting_emulator.messages import ConductFinding
+from hosting_emulator_lab.judge.client_behavior import Effect
 from hosting_emulator_lab.judge.run_results import FINE_VERDICTS, Verdict
 from hosting_emulator_lab.judge.trials import Trial
 
@@ -24,6 +25,8 @@ class TrialResult:
     it reads all pages in the clean run.
     `varied` are the variation points at which responses varied. `printed_lines` are all lines that the
     command printed.
+    `effect` is what an altered part changes in what the client does. `is_allowed` tells whether the
+    contract allows the alteration.
     """
 
     trial: Trial
@@ -39,6 +42,8 @@ class TrialResult:
     stopped_at_page: str = ""
     varied: tuple[str, ...] = ()
     printed_lines: tuple[str, ...] = ()
+    effect: Effect = "ignores"
+    is_allowed: bool = False
 
     @property
     def is_fine(self) -> bool:

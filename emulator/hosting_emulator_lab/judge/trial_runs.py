@@ -9,6 +9,9 @@ from functools import partial
 from typing import TypeAlias
 
 from hosting_emulator.messages import ConductFinding
+from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
+from hosting_emulator_lab.judge.alterations import alteration_of
+from hosting_emulator_lab.judge.client_behavior import behavior_difference, effect_of
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.paging import requests_without_next_page
@@ -16,7 +19,7 @@ from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.response_delays import ResponseDelays
 from hosting_emulator_lab.judge.run_gate import RunGate
 from hosting_emulator_lab.judge.run_observation import Observation
-from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
+from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd, behavior_of
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
@@ -67,11 +70,14 @@ class TrialRuns:
     def trial(self, trial: Trial, clean: CleanRun, *, alone: bool = False) -> TrialResult:
         """Make a trial that is not a clean run, and compare it with the clean run.
 
-        If `alone` is True, no other run is in progress meanwhile. Raises RunsStopped.
+        If `alone` is True, no other run is in progress meanwhile. Raises RunsStopped, and ValueError if
+        the trial does not apply to the requests of the clean run.
         """
         assert not isinstance(trial, CleanTrial)
         if isinstance(trial, FaultTrial):
             return self._fault_trial(trial, clean, alone=alone)
+        if isinstance(trial, AlteredTrial):
+            return self._altered_trial(trial, clean, alone=alone)
         return self._varied_trial(trial, clean, alone=alone)
 
     def _fault_trial(self, trial: FaultTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
@@ -116,6 +122,31 @@ class TrialRuns:
             stopped_at_page=_stopped_at_page(visit.observation, clean),
             varied=end.varied,
             printed_lines=end.printed_lines or (),
+        )
+
+    def _altered_trial(self, trial: AlteredTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
+        limit_s = self.limit_s(clean, is_lasting=False)
+        alteration = alteration_of(trial, clean.observation.requests)
+        visit = RunVisit(skip_rules=self._skip_rules, alteration=alteration.fault)
+        end = self._run(visit, trial, limit_s, alone=alone)
+        assert visit.observation is not None
+        first, second = clean.behaviors
+        behavior = behavior_of(end, visit.observation)
+        effect = effect_of(behavior, first, second)
+        verdict, reasons = ordinary_verdict(ComparedRun(end, visit.observation, clean, limit_s))
+        if not reasons and effect != "ignores":
+            reasons = [behavior_difference(behavior, first)]
+        return TrialResult(
+            trial,
+            verdict,
+            tuple(reasons),
+            end.exit_code,
+            round(end.duration_s, 3),
+            output=end.output,
+            hit=visit.altered_count > 0,
+            printed_lines=end.printed_lines or (),
+            effect=effect,
+            is_allowed=alteration.is_allowed,
         )
 
     def limit_s(self, clean: CleanRun, *, is_lasting: bool) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hosting_emulator_lab.judge.alteration_trials import AlterationChange, AlteredTrial
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial
 
@@ -17,6 +18,14 @@ _KINDS = {
     "slow_response": "the response to {request} comes slowly",
     "rate_limit": "{request} gets rate_limited with Retry-After",
 }
+#: What happens to a part of the responses, by the change.
+_ALTERATIONS: dict[AlterationChange, str] = {
+    "remove": "the responses to {place} have no {part}",
+    "set": "{part} has the opposite value in the responses to {place}",
+    "reorder": "{part} is reversed in the responses to {place}",
+    "header": "{part} is missing in the responses to {place}",
+    "status": "{part} of the responses to {place} is another one of its class",
+}
 _PHASES = {
     "before_commit": "before it takes effect",
     "after_commit": "after it has taken effect",
@@ -29,6 +38,8 @@ def trial_description(trial: Trial) -> str:
         return _point_description(trial.point)
     if isinstance(trial, CleanTrial):
         return _clean_description(trial)
+    if isinstance(trial, AlteredTrial):
+        return _altered_description(trial)
     if not trial.points:
         return "responses vary wherever the contract leaves a choice"
     return f"responses vary at {' and '.join(trial.points)}"
@@ -42,6 +53,10 @@ def _point_description(point: FaultPoint) -> str:
     if kind == "abort":
         text = f"{{request}} gets {detail}"
     return f"{text.format(request=point.request)}, {_PHASES[point.phase]}"
+
+
+def _altered_description(trial: AlteredTrial) -> str:
+    return _ALTERATIONS[trial.change].format(part=trial.part_name, place=trial.place)
 
 
 def _clean_description(trial: CleanTrial) -> str:

@@ -2,7 +2,8 @@
 
 As text, a trial reads `clean`, `clean/scaled`, `clean/base-path`, a fault point such as
 `create_user_api_key#1/timeout/after_commit`, or `vary/SEED` with, after another slash, the variation
-points to which it is limited, such as `vary/3/unknown-phase,extra-fields`.
+points to which it is limited, such as `vary/3/unknown-phase,extra-fields`. `alteration_trials.py`
+describes the trials that read `alter/…`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.variation_causes import JUDGED_POINTS
-from hosting_emulator_lab.run_conditions import RunConditions
+from hosting_emulator_lab.run_conditions import ONE_POLL, RunConditions
 
 #: World seconds per real second where a run's clock runs. World time passes as real time does, so that
 #: a client that does not wait as long as a response says is seen.
 SCALED_RATE = 1.0
-#: Operations end at the first poll, one second of world time after they were accepted. A client that
-#: waits as long as a response says then waits one real second per run.
-_ONE_POLL = "timed 1s 0s"
 #: An operation stays queued long enough for early polls, and then ends soon.
 _QUEUED_FOR_LONG = "timed 2s 1s"
 #: Operations are polled in each of their phases, so that varied responses show all of them.
@@ -55,7 +54,7 @@ class CleanTrial:
             )
         return RunConditions(
             clock="skip",
-            operation_profile=_ONE_POLL,
+            operation_profile=ONE_POLL,
             has_base_path=self.kind == "base-path",
         )
 
@@ -74,11 +73,11 @@ class FaultTrial:
         """The conditions of the run."""
         if self.point.fault == _NEVER_ENDS:
             return RunConditions(
-                clock="skip", operation_profile=_ONE_POLL, next_poll_s=_STUCK_POLL_S
+                clock="skip", operation_profile=ONE_POLL, next_poll_s=_STUCK_POLL_S
             )
         if self.point.fault in _SHOWS_PAUSES:
-            return RunConditions(clock="scaled", rate=SCALED_RATE, operation_profile=_ONE_POLL)
-        return RunConditions(clock="skip", operation_profile=_ONE_POLL)
+            return RunConditions(clock="scaled", rate=SCALED_RATE, operation_profile=ONE_POLL)
+        return RunConditions(clock="skip", operation_profile=ONE_POLL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ class VariedTrial:
         )
 
 
-Trial: TypeAlias = CleanTrial | FaultTrial | VariedTrial
+Trial: TypeAlias = CleanTrial | FaultTrial | VariedTrial | AlteredTrial
 
 
 def read_trial(text: str) -> Trial:
@@ -117,10 +116,12 @@ def read_trial(text: str) -> Trial:
         return _read_clean(text, rest)
     if first == "vary":
         return _read_varied(text, rest)
+    if first == "alter":
+        return AlteredTrial.read(text)
     if "#" not in first:
         raise ValueError(
             f"{text!r} is not a trial: write clean, clean/scaled, clean/base-path, vary/SEED, "
-            "vary/SEED/POINT,... or CALL#N/FAULT/PHASE"
+            "vary/SEED/POINT,..., alter/CALL/CLASS/CHANGE:PART or CALL#N/FAULT/PHASE"
         )
     return FaultTrial(FaultPoint.read(text))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CauseText
 from hosting_emulator_lab.judge.causes import Symptom
 from hosting_emulator_lab.judge.clean_runs import ScaledRunFailed
@@ -31,12 +32,16 @@ class Progress:
         self.planned_count = 0
         self.tried_counts: list[int] = []
         self.causes: list[str] = []
+        self.alterations: list[str] = []
 
     def on_plan(self, plan: TrialPlan, clean: CleanRun) -> None:
         self.planned_count = plan.trial_count
 
     def on_trial(self, trial: Trial, tried: int, planned: int) -> None:
         self.tried_counts.append(tried)
+
+    def on_alteration(self, trial: AlteredTrial, tried: int, planned: int) -> None:
+        self.alterations.append(str(trial))
 
     def on_cause(self, text: CauseText, symptom: Symptom) -> None:
         self.causes.append(text.id)

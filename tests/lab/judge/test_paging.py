@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from hosting_emulator_lab.judge.client_requests import NumberedRequest, number_requests
+from hosting_emulator_lab.judge.client_requests import (
+    NumberedRequest,
+    ObservedResponse,
+    number_requests,
+)
 from hosting_emulator_lab.judge.paging import requests_without_next_page
 from tests.lab.judge.samples import exchange
 
@@ -14,7 +18,9 @@ def pages(*rows: tuple[str, str | None]) -> list[str]:
         for number, (query, _) in enumerate(rows, 1)
     ]
     responses = {
-        (0, number): (2, {"items": []} if cursor is None else {"items": [], "next_cursor": cursor})
+        (0, number): ObservedResponse(
+            2, {"items": []} if cursor is None else {"items": [], "next_cursor": cursor}
+        )
         for number, (_, cursor) in enumerate(rows, 1)
     }
     requests: tuple[NumberedRequest, ...] = number_requests(exchanges, responses)

@@ -1,0 +1,59 @@
+"""Behavior is the exit code and the requests. What differs between unaltered runs does not count."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator_lab.judge.client_behavior import (
+    ClientBehavior,
+    behavior_difference,
+    effect_of,
+    sent_request_text,
+)
+
+
+def behavior(*requests: str, code: int = 0, lines: tuple[str, ...] = ("done",)) -> ClientBehavior:
+    """Return what a client did that sent these requests."""
+    return ClientBehavior(code, hung=False, requests=requests, lines=lines)
+
+
+USUAL = behavior("GET /a", "GET /b")
+
+
+@pytest.mark.parametrize(
+    ("altered", "effect"),
+    [
+        (USUAL, "ignores"),
+        (behavior("GET /b", "GET /a"), "ignores"),
+        (behavior("GET /a"), "depends"),
+        (behavior("GET /a", "GET /b", "GET /b"), "depends"),
+        (behavior("GET /a", "GET /b", code=1), "depends"),
+        (behavior("GET /a", "GET /b", lines=("done: None",)), "shows"),
+    ],
+)
+def test_an_effect_is_the_strongest_difference(altered: ClientBehavior, effect: str) -> None:
+    assert effect_of(altered, USUAL, USUAL) == effect
+
+
+def test_a_difference_between_the_unaltered_runs_does_not_count() -> None:
+    first = behavior("POST /keys ci-17", lines=("took 3 ms",))
+    second = behavior("POST /keys ci-18", lines=("took 4 ms",))
+    same = behavior("POST /keys ci-19", lines=("took 5 ms",))
+    assert effect_of(same, first, second) == "ignores"
+    other = behavior("POST /keys None", lines=("took 5 ms",))
+    assert effect_of(other, first, second) == "depends"
+    shown = behavior("POST /keys ci-19", lines=("took None",))
+    assert effect_of(shown, first, second) == "shows"
+
+
+def test_the_difference_names_the_exit_code_or_the_first_request() -> None:
+    assert behavior_difference(behavior(code=1), USUAL) == "exit code 1"
+    assert behavior_difference(behavior("GET /a"), USUAL) == "it does not send GET /b"
+    more = behavior("GET /a", "GET /b", "GET /c")
+    assert behavior_difference(more, USUAL) == "it also sends GET /c"
+
+
+def test_equal_requests_have_the_same_text_however_they_are_written() -> None:
+    first = sent_request_text("PUT", "/a?x=1&y=2", '{"b": 1, "a": 2}', "K")
+    second = sent_request_text("PUT", "/a?y=2&x=1", '{"a":2,"b":1}', "K")
+    assert first == second == 'PUT /a?x=1&y=2 as K {"a": 2, "b": 1}'

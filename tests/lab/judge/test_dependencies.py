@@ -1,0 +1,147 @@
+"""A judgment names what a client depends on, in each report, and it never makes a client fail."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
+from hosting_emulator_lab.judge.client_behavior import Effect
+from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
+from hosting_emulator_lab.judge.dependency_texts import dependency_lines
+from hosting_emulator_lab.judge.judgment_document import judgment_document
+from hosting_emulator_lab.judge.judgment_junit import judgment_junit
+from hosting_emulator_lab.judge.judgment_page import judgment_page
+from hosting_emulator_lab.judge.judgment_text import judgment_text
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import Trial
+from tests.lab.judge.planned_runs import PlannedRuns
+from tests.lab.judge.test_client_judge import Progress, judge
+from tests.lab.judge.test_judge_command import judge as run_judge
+from tests.lab.judge.test_judgment_reports import judgment, repeat
+from tests.support.plain_http import client_command
+
+STATUS = "alter/create_user_api_key/2xx/status"
+
+
+def effect(text: str, word: Effect, *, is_allowed: bool = False) -> PartEffect:
+    """Return the effect of an altered part of a page of deployments."""
+    trial = AlteredTrial.read(f"alter/list_deployments/2xx/{text}")
+    return PartEffect(trial, word, is_allowed)
+
+
+DEPENDENCIES = ClientDependencies(
+    effects=[
+        effect("reorder:/items", "depends", is_allowed=True),
+        effect("remove:/items/*/id", "depends"),
+        effect("remove:/items/*/created_at", "shows", is_allowed=True),
+        effect("status", "ignores"),
+    ],
+    not_tried=[AlteredTrial.read("alter/list_deployments/2xx/header:Content-Type")],
+)
+
+
+def test_the_sentences_group_the_parts_by_effect() -> None:
+    assert dependency_lines(DEPENDENCIES) == [
+        "Depends on the order of deployments, `items[].id` (list_deployments).",
+        "Shows `items[].created_at` (list_deployments).",
+        "Ignores the status (list_deployments).",
+        "Depends on something the contract does not promise: the order of deployments "
+        "(list_deployments).",
+        "Not tried, 1 part: the header Content-Type (list_deployments).",
+    ]
+
+
+def test_a_part_has_the_strongest_effect_of_its_alterations() -> None:
+    flag = ClientDependencies([effect("remove:/x", "ignores"), effect("set:/x", "depends")])
+    assert [part.effect for part in flag.parts] == ["depends"]
+
+
+def test_every_report_names_what_a_client_depends_on() -> None:
+    value = judgment(dependencies=DEPENDENCIES)
+    text = " ".join(judgment_text(value, repeat).split())
+    page = judgment_page(value, repeat)
+    junit = Xml.fromstring(judgment_junit(value, repeat))
+    output = "\n".join(row.text or "" for row in junit.iter("system-out"))
+    for line in dependency_lines(DEPENDENCIES):
+        assert line in text
+        assert line in page
+        assert line in output
+    document = judgment_document(value, repeat)["dependencies"]
+    assert (document["tried"], document["planned"]) == (4, 5)
+    assert [row["part"] for row in document["depends"]] == [
+        "the order of deployments",
+        "items[].id",
+    ]
+    assert document["not_promised"] == ["alter/list_deployments/2xx/reorder:/items"]
+
+
+def altered(*, is_allowed: bool) -> PlannedRuns:
+    """Return runs of a client that fails when the status of a response is altered."""
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) != STATUS:
+            return None
+        return TrialResult(
+            trial, "failed", ("exit code 1",), 1, 0.5, effect="depends", is_allowed=is_allowed
+        )
+
+    return PlannedRuns(results)
+
+
+def test_altered_responses_come_after_all_other_trials() -> None:
+    runs = PlannedRuns()
+    progress = Progress()
+    judge(runs, progress)
+    first = next(index for index, text in enumerate(runs.log) if text.startswith("alter/"))
+    assert all(text.startswith("alter/") for text in runs.log[first:])
+    assert len(progress.alterations) == 3
+
+
+def test_a_client_that_fails_where_the_contract_allows_a_change_has_a_cause() -> None:
+    runs = altered(is_allowed=True)
+    [cause] = judge(runs).causes
+    assert (cause.id, cause.severity) == ("expects-one-success-status", "warning")
+    assert f"{STATUS} alone" in runs.log
+
+
+def test_a_client_that_reads_what_the_contract_promises_survives() -> None:
+    result = judge(altered(is_allowed=False))
+    assert (result.exit_code, result.causes) == (0, [])
+    assert [str(part.trial) for part in result.dependencies.with_effect("depends")] == [STATUS]
+
+
+def test_without_time_nothing_is_altered_and_everything_is_listed() -> None:
+    result = judge(PlannedRuns(), budget_s=0.0)
+    assert result.dependencies.effects == []
+    assert len(result.dependencies.not_tried) == 3
+
+
+@pytest.mark.slow
+def test_the_dependencies_of_a_small_client_are_those_of_its_code() -> None:
+    command = client_command("tests.lab.judge.small_client")
+    _, stdout, _ = run_judge("--budget", "2m", "--json", "--", *command, "waiting", "1")
+    dependencies = json.loads(stdout)["dependencies"]
+    # The client looks only at the class of the status.
+    assert (dependencies["depends"], dependencies["shows"]) == ([], [])
+    ignored = {row["part"] for row in dependencies["ignores"]}
+    assert {"enabled", "enabled_at", "project_id", "the status"} <= ignored
+
+
+@pytest.mark.slow
+def test_one_altered_run_shows_that_a_client_reads_a_part() -> None:
+    script = (
+        'curl -sf -H "Authorization: Bearer $HOSTING_TOKEN" '
+        '"$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/edge-dns" | grep -q zone'
+    )
+    trial = "alter/get_dns_authorization/2xx/{}:/{}"
+    code, _, stderr = run_judge("--trial", trial.format("remove", "zone"), "--", "sh", "-c", script)
+    # The scope `zone.read` contains the word, too.
+    assert (code, "ignores" in stderr) == (0, True)
+    script = script.replace("-q zone", "-q expires_at")
+    code, _, stderr = run_judge(
+        "--trial", trial.format("remove", "expires_at"), "--", "sh", "-c", script
+    )
+    assert (code, "depends: exit code 1" in stderr) == (0, True)
