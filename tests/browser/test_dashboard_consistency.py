@@ -108,7 +108,7 @@ def test_the_panels_offer_only_possible_interventions(
     with dashboard(panel("projects/blog")) as page:
         page.click("button", "Hold")
         page.click("button", "Release held claim")
-        page.read("is free.")
+        page.read("is released")
 
 
 def test_the_trail_marks_only_faults_that_acted(dashboard: Dashboard, api: HttpWorld, panel: Panel):

@@ -131,7 +131,7 @@ def test_an_operation_behind_a_held_claim_offers_only_possible_actions(
         page.find("button", "Release held claim")
         assert not page.has("button", "Fail")
         page.click("button", "Release held claim")
-        page.read("is free.")
+        page.read("is released")
     with dashboard(panel(f"operations/{waiting_operation}")) as page:
         page.click("button", "Advance time until it ends")
         page.read("This state is final")

@@ -269,7 +269,7 @@ _RESULTS: tuple[dict[str, Any], ...] = (
     {},
     {"outcome": "done", "warnings": []},
     {"steps": [{"name": "finish", "took_ms": 12}], "summary": None},
-    {"error": None, "errors": [], "code": 0},
+    {"error": False, "errors": [], "code": 0},
     {"items": [[1, [2.5, [None]]], {"größe": "groß"}], "length": 9_007_199_254_740_993},
     {"log": "line 1\nline 2: 0 failed\n" * 20},
 )

@@ -13,7 +13,7 @@ EXTRA_MEMBERS: tuple[tuple[str, Any], ...] = (
     ("revision", 7),
     ("class", "standard"),
     ("owned_by", None),
-    ("error", None),
+    ("error", False),
     ("labels", {"tier": "standard", "größe": "groß"}),
     ("length", 0),
     ("links", [{"rel": "self", "href": "/v1"}]),

@@ -106,7 +106,7 @@ class Expectations:
         """Record whether something that a call does not name is ignored or refused."""
         if response.ok:
             self._behavior.record(assumption, "ignored")
-        elif response.status == 400:
+        elif response.is_invalid_input:
             self._behavior.record(assumption, "refused")
 
 

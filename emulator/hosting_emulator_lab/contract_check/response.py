@@ -98,6 +98,11 @@ class ServerResponse:
         return 400 <= self.status < 500
 
     @property
+    def is_invalid_input(self) -> bool:
+        """Whether the response refuses the content of the request. The contract names no status for it."""
+        return self.status == 400 or self.code == "invalid_request"
+
+    @property
     def code(self) -> str | None:
         """The code of a problem; None if there is none, or if the response is not an error."""
         if self.status < 400:

@@ -59,7 +59,7 @@ async function openPort() {
   if (typeof SharedWorker !== "undefined") return new SharedWorker(file, "events").port;
   await import(/* webpackIgnore: true */ file.href);
   const { port1, port2 } = new MessageChannel();
-  // set by the file that was just imported
+  // @ts-ignore: set by the file that was just imported
   self.attendEvents(port2);
   return port1;
 }

@@ -38,7 +38,7 @@ def list_deployments(run: CheckRun) -> None:
     def works(name: str) -> bool:
         page = _list(run, f"?{name}=1")
         is_shorter = len(items_of(page)) <= 1 < count
-        return page.ok and (is_shorter or _list(run, f"?{name}=0").status == 400)
+        return page.ok and (is_shorter or _list(run, f"?{name}=0").is_invalid_input)
 
     limit = discover_name(
         run, "limit_parameter", works, (*_SIZE_KEYS, _PAGING_KEY), "sets the page size"
@@ -138,7 +138,7 @@ def _discover_cursor(run: CheckRun, query: str, first_page: ServerResponse) -> s
         # If the server ignores unknown names, a name whose values it refuses is the right one.
         if run.behavior.values.get("unknown_query_parameters") != "ignored":
             return False
-        return _list(run, f"{query}&{name}=!").status == 400
+        return _list(run, f"{query}&{name}=!").is_invalid_input
 
     return discover_name(run, "cursor_parameter", works, _PAGING_KEY, "takes the cursor")
 

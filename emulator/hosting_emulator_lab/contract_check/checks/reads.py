@@ -38,7 +38,7 @@ def read_compute(run: CheckRun) -> None:
     plain = _read(run, purpose="without an environment")
     if plain.ok:
         run.behavior.record("missing_environment", plain["environment"])
-    elif plain.status == 400:
+    elif plain.is_invalid_input:
         run.behavior.record("missing_environment", "refused")
     responses: dict[str, tuple[ServerResponse, ServerResponse]] = {}
 
@@ -51,7 +51,7 @@ def read_compute(run: CheckRun) -> None:
         # refuses other values of it.
         if not {dev.text("environment"), prod.text("environment")} <= {"dev", "prod"}:
             return False
-        return plain.status == 400 or _read(run, f"?{name}=staging").status == 400
+        return plain.is_invalid_input or _read(run, f"?{name}=staging").is_invalid_input
 
     name = discover_name(
         run, "environment_parameter", works, _COMPUTE_KEYS, "chooses the environment"

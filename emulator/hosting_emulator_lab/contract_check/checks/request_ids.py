@@ -38,7 +38,7 @@ def send_request_ids(run: CheckRun) -> None:
             run.call(call_id, _purpose(request_id), subject=UNUSED_ID, headers=headers)
     if all(response.ok for response in outside_bounds):
         run.behavior.record("request_id_invalid", "ignored")
-    elif all(response.status == 400 for response in outside_bounds):
+    elif all(response.is_invalid_input for response in outside_bounds):
         run.behavior.record("request_id_invalid", "refused")
     else:
         run.behavior.note("an empty X-Request-Id is not treated like one that is too long")
