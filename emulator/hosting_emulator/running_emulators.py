@@ -169,13 +169,14 @@ def _candidates() -> list[Path]:
     """Return the folders that can contain the registry, in order of preference.
 
     The first is in XDG_RUNTIME_DIR, if this variable is set. The other is in the folder for temporary
-    files.
+    files, which a container with a read-only file system may lack.
     """
     folders = []
     runtime_folder = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
     if runtime_folder.is_absolute():
         folders.append(runtime_folder / "hosting-emulator")
-    folders.append(Path(tempfile.gettempdir(), f"hosting-emulator-{os.geteuid()}"))
+    with suppress(FileNotFoundError):
+        folders.append(Path(tempfile.gettempdir(), f"hosting-emulator-{os.geteuid()}"))
     return folders
 
 

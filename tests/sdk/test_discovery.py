@@ -525,3 +525,15 @@ def test_a_registry_that_others_can_change_is_not_used(
             assert running_text() == "no emulator of this user is running"
 
     assert running_text() == "no emulator of this user is running"
+
+
+def test_a_system_without_any_folder_for_temporary_files_has_no_registry(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def find_no_folder() -> str:
+        raise FileNotFoundError("no usable temporary directory")
+
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr("tempfile.gettempdir", find_no_folder)
+
+    assert running_text() == "no emulator of this user is running"
