@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TypeAlias
 
@@ -70,7 +71,8 @@ class TrialRuns:
     def trial(self, trial: Trial, clean: CleanRun, *, alone: bool = False) -> TrialResult:
         """Make a trial that is not a clean run, and compare it with the clean run.
 
-        If `alone` is True, no other run is in progress meanwhile. Raises RunsStopped, and ValueError if
+        If `alone` is True, no other run is in progress meanwhile, except those of clients that wait for
+        what does not come. Raises RunsStopped, and ValueError if
         the trial does not apply to the requests of the clean run.
         """
         assert not isinstance(trial, CleanTrial)
@@ -167,9 +169,20 @@ class TrialRuns:
         with self._lock:
             self.run_count += 1
             name = f"run-{self.run_count}"
-        gate = self._gate.alone() if alone else self._gate.shared()
-        with gate:
+        with self._gate_of(trial, alone=alone):
             return self._perform(visit, name, limit_s, trial.conditions)
+
+    def _gate_of(self, trial: Trial, *, alone: bool) -> AbstractContextManager[None]:
+        """Return the context in which a run is made.
+
+        A client that waits for what does not come disturbs nobody, and would keep the others waiting for
+        most of a minute. Its run does not count as being in progress.
+        """
+        if alone:
+            return self._gate.alone()
+        if isinstance(trial, FaultTrial) and trial.point.fault in _LONG_WAITS:
+            return nullcontext()
+        return self._gate.shared()
 
     def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:
         return RunVisit(point, clean, self._skip_rules, late_ms)

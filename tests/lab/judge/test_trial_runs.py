@@ -1,0 +1,48 @@
+"""A run that is alone waits for other runs, but not for clients that wait for what does not come."""
+
+from __future__ import annotations
+
+import threading
+
+from hosting_emulator_lab.judge.run_results import RunEnd
+from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.trial_runs import TrialRuns
+from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
+from hosting_emulator_lab.run_conditions import RunConditions
+from tests.lab.judge.samples import clean
+
+PATIENCE_S = 10.0
+
+
+class StopHere(Exception):
+    """Ends a run that a test has seen enough of."""
+
+
+def test_a_client_that_waits_for_ever_does_not_keep_a_run_from_being_alone() -> None:
+    waiting = threading.Event()
+    may_end = threading.Event()
+
+    def perform(visit: RunVisit, name: str, limit_s: float, conditions: RunConditions) -> RunEnd:
+        if visit.point is None:
+            return RunEnd(0)
+        waiting.set()
+        may_end.wait(PATIENCE_S)
+        raise StopHere
+
+    runs = TrialRuns(perform, limit_s=None, skip_rules=())
+    clean_run = clean()
+    trial = read_trial("create_user_api_key#1/timeout/after_commit")
+
+    def wait_for_response() -> None:
+        try:
+            runs.trial(trial, clean_run)
+        except StopHere:
+            pass
+
+    thread = threading.Thread(target=wait_for_response)
+    thread.start()
+    assert waiting.wait(PATIENCE_S)
+    end, _ = runs.clean(CleanTrial(), PATIENCE_S, alone=True)
+    may_end.set()
+    thread.join(PATIENCE_S)
+    assert end.exit_code == 0
