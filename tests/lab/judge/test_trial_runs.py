@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 from hosting_emulator_lab.judge.run_results import RunEnd
@@ -9,7 +10,7 @@ from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
 from hosting_emulator_lab.run_conditions import RunConditions
-from tests.lab.judge.samples import clean
+from tests.lab.judge.samples import sample_clean_run
 
 PATIENCE_S = 10.0
 
@@ -30,19 +31,19 @@ def test_a_client_that_waits_for_ever_does_not_keep_a_run_from_being_alone() -> 
         raise StopHere
 
     runs = TrialRuns(perform, limit_s=None, skip_rules=())
-    clean_run = clean()
+    clean_run = sample_clean_run()
     trial = read_trial("create_user_api_key#1/timeout/after_commit")
 
     def wait_for_response() -> None:
-        try:
+        with contextlib.suppress(StopHere):
             runs.trial(trial, clean_run)
-        except StopHere:
-            pass
 
     thread = threading.Thread(target=wait_for_response)
     thread.start()
     assert waiting.wait(PATIENCE_S)
     end, _ = runs.clean(CleanTrial(), PATIENCE_S, alone=True)
+    is_still_waiting = thread.is_alive()
     may_end.set()
     thread.join(PATIENCE_S)
+    assert is_still_waiting
     assert end.exit_code == 0
