@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import threading
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -13,18 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from click import ClickException
-
-from hosting_emulator.sdk import ControlError
 from hosting_emulator.sdk.conduct_text import conduct_text
 from hosting_emulator.sdk.text import count_text
-from hosting_emulator.supervisor import become_subreaper, descendants, end_orphans
 from hosting_emulator_cli import output as out
-from hosting_emulator_cli.client_runs import ClientRuns, job_count
-from hosting_emulator_cli.execution import run_logged
+from hosting_emulator_cli.client_runs import ClientRuns, job_count, run_tool
 from hosting_emulator_cli.exploration_progress import show_progress
 from hosting_emulator_cli.exploration_results import ResultsFile, exploration_key
-from hosting_emulator_cli.files import remove_report, write_whole
+from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.printable import printable, printable_lines
 from hosting_emulator_lab.judge.exploration import Exploration
@@ -89,26 +83,13 @@ def explore(options: CommandExploration) -> int:
 
     Raises Failure if the command cannot be explored.
     """
-    not_ours = descendants()
-    become_subreaper()
-    # An exploration without a verdict must not leave an earlier exploration's report behind.
-    for path in (options.junit_file, options.html_file):
-        remove_report(path)
-    try:
-        with failing(ControlError):
-            return run_logged(options.settings, _Exploration(options).run)
-    except OSError as error:
-        raise Failure(f"cannot start a process: {error.strerror or error}") from error
-    except (Failure, ClickException):
-        raise
-    except Exception as error:
-        out.say(traceback.format_exc())
-        raise Failure(
-            f"explore itself failed ({type(error).__name__}), so there is no verdict. "
-            "Please report the traceback above"
-        ) from error
-    finally:
-        end_orphans(not_ours)
+    return run_tool(
+        options.settings,
+        _Exploration(options).run,
+        (options.junit_file, options.html_file),
+        tool="explore",
+        result="verdict",
+    )
 
 
 class _Exploration:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from click import ClickException
-
-from hosting_emulator.sdk import ControlError
-from hosting_emulator.supervisor import become_subreaper, descendants, end_orphans
 from hosting_emulator_cli import output as out
-from hosting_emulator_cli.client_runs import ClientRuns
-from hosting_emulator_cli.execution import run_logged
-from hosting_emulator_cli.files import remove_report, write_whole
+from hosting_emulator_cli.client_runs import ClientRuns, run_tool
+from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.judging_progress import show_judging
 from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.outside_connections import ConnectionWatch
@@ -76,26 +70,13 @@ class CommandJudgment:
 
 def judge(options: CommandJudgment) -> int:
     """Judge a command, and return the exit code. Raises Failure if the command cannot be judged."""
-    not_ours = descendants()
-    become_subreaper()
-    # A judgment without a result must not leave an earlier judgment's report behind.
-    for path in (options.junit_file, options.html_file):
-        remove_report(path)
-    try:
-        with failing(ControlError):
-            return run_logged(options.settings, _CommandJudge(options).run)
-    except OSError as error:
-        raise Failure(f"cannot start a process: {error.strerror or error}") from error
-    except (Failure, ClickException):
-        raise
-    except Exception as error:
-        out.say(traceback.format_exc())
-        raise Failure(
-            f"judge itself failed ({type(error).__name__}), so there is no judgment. "
-            "Please report the traceback above"
-        ) from error
-    finally:
-        end_orphans(not_ours)
+    return run_tool(
+        options.settings,
+        _CommandJudge(options).run,
+        (options.junit_file, options.html_file),
+        tool="judge",
+        result="judgment",
+    )
 
 
 class _CommandJudge:

@@ -97,6 +97,10 @@ class ClientCause:
         """The severity of the cause."""
         return self.text.severity if self.seen_alone else "note"
 
+    def counts(self, lowest: Severity) -> bool:
+        """Return whether the severity of the cause is `lowest` or higher."""
+        return SEVERITIES.index(self.severity) <= SEVERITIES.index(lowest)
+
 
 def rule_cause(finding: ConductFinding) -> CauseText:
     """Return the texts of the conduct rule that a finding is about."""

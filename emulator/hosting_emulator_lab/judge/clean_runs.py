@@ -1,7 +1,7 @@
 """The clean runs with which a judgment begins.
 
 The first run is alone. Its clock skips, so that polling moves the time. Then follow, side by side, a
-run with a base URL that has a path, and a run whose clock runs fast, so that early polling is visible.
+run with a base URL that has a path, and a run whose clock runs, so that early polling is visible.
 If one of these fails and succeeds when it is alone, the runs disturb each other, as runs with a fixed
 port, a build folder or a database do.
 """
@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-from hosting_emulator.messages import ConductFinding
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
 from hosting_emulator_lab.judge.causes import Symptom, rule_cause
 from hosting_emulator_lab.judge.run_results import CleanRun, CleanRunFailed, RunEnd
@@ -33,7 +32,7 @@ INTERFERENCE = (
 
 
 class ScaledRunFailed(Exception):
-    """The clean run whose clock runs fast did not succeed, even alone."""
+    """The clean run whose clock runs did not succeed, even alone."""
 
     def __init__(self, end: RunEnd, limit_s: float) -> None:
         message = f"ended with {end.exit_code}"
@@ -47,9 +46,9 @@ class ScaledRunFailed(Exception):
 class CleanRuns:
     """What the clean runs came to.
 
-    `clean` is the run with which trials are compared. `findings` are the conduct findings of all clean
-    runs, each rule once, and `symptoms` are those findings with their causes. `disturb_each_other`
-    tells whether runs cannot be made side by side.
+    `clean` is the run with which trials are compared. `symptoms` are the conduct findings of all clean
+    runs, each rule once, with their causes. `disturb_each_other` tells whether runs cannot be made side
+    by side.
     """
 
     clean: CleanRun
@@ -90,7 +89,7 @@ def make_clean_runs(runs: TrialRuns, *, limit_s: float, jobs: int) -> CleanRuns:
     """Make the clean runs, each for at most `limit_s` real seconds.
 
     Raises CleanRunFailed if the first run or its repetition does not succeed, ScaledRunFailed if the
-    run with the fast clock does not succeed, and RunsStopped.
+    run whose clock runs does not succeed, and RunsStopped.
     """
     first = _make(runs, CleanTrial(), limit_s, alone=True)
     _require_success(first, limit_s, is_second=False)
@@ -190,7 +189,7 @@ def _conduct_symptoms(finished_runs: Sequence[_FinishedRun]) -> list[tuple[Cause
     symptoms: list[tuple[CauseText, Symptom]] = []
     rules: set[str] = set()
     for run in finished_runs:
-        for finding in _first_of_each_rule(run.visit.findings):
+        for finding in run.visit.findings:
             if finding.rule not in rules:
                 rules.add(finding.rule)
                 text = rule_cause(finding)
@@ -198,10 +197,3 @@ def _conduct_symptoms(finished_runs: Sequence[_FinishedRun]) -> list[tuple[Cause
                     text = replace(text, severity="note")
                 symptoms.append((text, finding_symptom(str(run.trial), finding)))
     return symptoms
-
-
-def _first_of_each_rule(findings: Sequence[ConductFinding]) -> list[ConductFinding]:
-    first: dict[str, ConductFinding] = {}
-    for finding in findings:
-        first.setdefault(finding.rule, finding)
-    return list(first.values())

@@ -19,7 +19,7 @@ from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.alterations import plan_alterations
 from hosting_emulator_lab.judge.cause_texts import CauseText
-from hosting_emulator_lab.judge.causes import SEVERITIES, ClientCause, Symptom, gather_causes
+from hosting_emulator_lab.judge.causes import ClientCause, Symptom, gather_causes
 from hosting_emulator_lab.judge.clean_runs import CleanRuns, make_clean_runs
 from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
 from hosting_emulator_lab.judge.judgment import Judgment
@@ -194,9 +194,8 @@ class ClientJudge:
         return run
 
     def _has_counted_cause(self, clean_runs: CleanRuns) -> bool:
-        lowest = SEVERITIES.index(self._choices.severity)
-        causes = self._causes(clean_runs)
-        return any(SEVERITIES.index(cause.severity) <= lowest for cause in causes)
+        lowest = self._choices.severity
+        return any(cause.counts(lowest) for cause in self._causes(clean_runs))
 
     def _make_alterations(
         self, alterations: Sequence[AlteredTrial], clean: CleanRun, jobs: int

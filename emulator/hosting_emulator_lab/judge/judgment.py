@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hosting_emulator.messages import ContractCoverage, Severity
-from hosting_emulator_lab.judge.causes import SEVERITIES, ClientCause
+from hosting_emulator_lab.judge.causes import ClientCause
 from hosting_emulator_lab.judge.dependencies import NO_DEPENDENCIES, ClientDependencies
 from hosting_emulator_lab.judge.trials import Trial
 
@@ -61,14 +61,12 @@ class Judgment:
     @property
     def counted_causes(self) -> list[ClientCause]:
         """The causes of the chosen severity and above."""
-        lowest = SEVERITIES.index(self.severity)
-        return [cause for cause in self.causes if SEVERITIES.index(cause.severity) <= lowest]
+        return [cause for cause in self.causes if cause.counts(self.severity)]
 
     @property
     def other_causes(self) -> list[ClientCause]:
         """The causes below the chosen severity."""
-        counted = {cause.id for cause in self.counted_causes}
-        return [cause for cause in self.causes if cause.id not in counted]
+        return [cause for cause in self.causes if not cause.counts(self.severity)]
 
     @property
     def headline(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hosting_emulator.messages import Severity
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CauseText
-from hosting_emulator_lab.judge.causes import SEVERITIES, Symptom, gather_causes
+from hosting_emulator_lab.judge.causes import Symptom, gather_causes
 from hosting_emulator_lab.judge.clean_runs import compare_clean_runs, try_clean_run
 from hosting_emulator_lab.judge.run_results import UNDECIDED_VERDICTS, VERDICT_MEANINGS
 from hosting_emulator_lab.judge.symptoms import symptoms_of
@@ -74,12 +74,14 @@ def _single(
     severity: Severity,
     is_undecided: bool,
 ) -> SingleTrial:
-    lowest = SEVERITIES.index(severity)
     causes = gather_causes(symptoms, {})
     lines = [f"{trial}  {verdict_text}"]
     for cause in causes:
         lines.append(f"{cause.severity}: {cause.text.title} [{cause.id}]")
         lines += [f"    {symptom.message}" for symptom in cause.symptoms]
-    counts = any(SEVERITIES.index(cause.severity) <= lowest for cause in causes)
-    exit_code = 1 if counts else 2 if is_undecided else 0
+    exit_code = 0
+    if any(cause.counts(severity) for cause in causes):
+        exit_code = 1
+    elif is_undecided:
+        exit_code = 2
     return SingleTrial("\n".join(lines), tuple(printed_lines or ()), exit_code)

@@ -36,7 +36,7 @@ CleanKind: TypeAlias = Literal["skip", "scaled", "base-path"]
 class CleanTrial:
     """A run without any failure.
 
-    `kind` is `skip` if polling moves the time, `scaled` if the clock runs fast, and `base-path` if
+    `kind` is `skip` if polling moves the time, `scaled` if the clock runs, and `base-path` if
     the base URL has a path.
     """
 
