@@ -96,7 +96,7 @@ audit: $(DEV_STAMP) ## dependencies against published advisories, where these ca
 torture: $(DEV_STAMP) ## the long tests that try to break it: a thousand kills and more
 	$(BIN)/pytest -n 0 -m torture -s $(ARGS)
 
-bench: $(DEV_STAMP) ## measure speed against its bars and write docs/speed.md; ARGS=--quick for a minute
+bench: $(DEV_STAMP) ## measure speed against its bars and write docs/maintainers/speed.md; ARGS=--quick for a minute
 	PYTHONPATH=.ci:. $(BIN)/python -m benchmarks.bench $(ARGS)
 
 mutants: $(DEV_STAMP) ## measure the tests: do they notice small changes of the product? About an hour

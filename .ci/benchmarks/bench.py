@@ -1,8 +1,8 @@
 """The benchmark a user can run: `make bench`, or `make bench ARGS=--quick`.
 
-Prints one table to stdout; the full form (about ten minutes) also writes it into docs/speed.md, with
-a picture. The exit code is 1 when a bar is missed. It wants a
-quiet machine with at least two cores (one for the server, one for the load) and 2 GB of memory.
+Prints one table to stdout; the full form (about ten minutes) also writes it into
+docs/maintainers/speed.md, with a picture. The exit code is 1 when a bar is missed. It wants
+a quiet machine with at least two cores (one for the server, one for the load) and 2 GB of memory.
 """
 
 from __future__ import annotations

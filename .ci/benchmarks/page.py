@@ -8,11 +8,11 @@ from pathlib import Path
 
 from benchmarks import growth, throughput
 from benchmarks.plot import draw
-from benchmarks.report import Figure, markdown
+from benchmarks.report import Figure, markdown, summary
 
 REPOSITORY = Path(__file__).parents[2]
-PAGE = REPOSITORY / "docs" / "speed.md"
-PICTURE = REPOSITORY / "docs" / "speed.svg"
+PAGE = REPOSITORY / "docs" / "maintainers" / "speed.md"
+PICTURE = REPOSITORY / "docs" / "maintainers" / "speed.svg"
 _PLACE = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.DOTALL)
 _PANELS = {
     throughput.PART: "Requests per second: share of a bare aiohttp handler (the line is the bar)",
@@ -30,7 +30,7 @@ def filled(document: str, text: str) -> str:
 
 def write(figures: Sequence[Figure], heading: str) -> None:
     """Write the page's table and its picture."""
-    _fill(PAGE, f"{heading}\n\n{markdown(figures)}")
+    _fill(PAGE, f"{heading}\n\n{summary(figures)}\n\n{markdown(figures)}")
     panels = {
         title: [figure for figure in figures if figure.part == part and figure.bar is not None]
         for part, title in _PANELS.items()

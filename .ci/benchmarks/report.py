@@ -55,6 +55,12 @@ def markdown(figures: Iterable[Figure]) -> str:
     return "\n".join(lines)
 
 
+def summary(figures: Iterable[Figure]) -> str:
+    """Return a sentence that states how many bars were met and missed."""
+    verdicts = [figure.holds for figure in figures if figure.bar is not None]
+    return f"This run met {verdicts.count(True)} of its bars and missed {verdicts.count(False)}."
+
+
 def _row(figure: Figure) -> tuple[str, ...]:
     bar = verdict = ""
     if figure.bar is not None:

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.load import Load, LoadFailed, Request, _script, read_report
 from benchmarks.page import filled
 from benchmarks.plot import draw
-from benchmarks.report import Figure, markdown, render
+from benchmarks.report import Figure, markdown, render, summary
 
 MET = Figure("reads", "10/s", "12/s bare", 0.83, bar=0.6, part="calls")
 MISSED = Figure("writes <new>", "3/s", "10/s bare", 0.3, bar=0.4, part="calls")
@@ -49,6 +49,10 @@ def test_a_request_becomes_a_table_of_wrks_language():
 
 def test_bars_are_kept_from_below_or_above():
     assert [figure.holds for figure in FIGURES] == [True, False, True, True]
+
+
+def test_the_summary_counts_the_bars_and_leaves_out_figures_without_one():
+    assert summary(FIGURES) == "This run met 2 of its bars and missed 1."
 
 
 def test_a_missed_bar_is_said_in_text_and_in_markdown():

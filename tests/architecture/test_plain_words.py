@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.test_docstrings import PACKAGES, modules
 
 REPOSITORY = Path(__file__).parents[2]
-#: Unnatural phrases and their replacements. See `docs/words.md`.
+#: Unnatural phrases and their replacements. See `docs/maintainers/words.md`.
 PLAIN = {
     "all is well": "works, succeeds",
     "answers otherwise": "responds differently",
@@ -49,7 +49,7 @@ PLAIN = {
 #: Files for people, and what they see; the contract's own sentences are quoted in none with such a word.
 TEXTS = (
     "*.md",
-    "docs/*.md",
+    "docs/**/*.md",
     "emulator/**/*.md",
     "emulator/hosting_emulator/dashboard/static/**/*.js",
     "scenarios/hosting_emulator_scenarios/*.yaml",

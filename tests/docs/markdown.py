@@ -11,6 +11,7 @@ _FENCE = re.compile(
     r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+_SITE_ENTRIES = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _NOT_RUN = re.compile(r"<!-- not run")
 
 
@@ -80,6 +81,12 @@ def without_blocks(page: str) -> str:
 def links(page: str) -> list[str]:
     """Return the targets of the inline links in the prose of a page."""
     return re.findall(r"\]\(([^)\s]+)\)", without_blocks(page))
+
+
+def site_entries(page: str) -> list[str]:
+    """Return the pages that the documentation site lists below this page, without their suffixes."""
+    tables = _SITE_ENTRIES.findall(page)
+    return [entry for table in tables for entry in re.findall(r"^[\w/-]+$", table, re.MULTILINE)]
 
 
 def anchors(page: str) -> set[str]:

@@ -9,24 +9,12 @@ import pytest
 from tests.docs.terminal import FILES, Terminals
 
 DOCS = Path(__file__).parents[2] / "docs"
-#: Pages whose commands run, with the languages of their blocks that are files.
-#: README.md has a module of its own, and so have the pages for other languages (test_pages.py).
-PAGES = {
-    "calls": FILES,
-    "conduct": FILES,
-    "contract-check": FILES,
-    "control-api": FILES,
-    "explore": FILES,
-    "judge": FILES,
-    "failures": FILES,
-    "log": FILES,
-    "replay": FILES,
-    "running": FILES,
-    "testing": ("python", "toml"),
-    "vary": FILES,
-    "world-file": FILES,
-    "worlds": FILES,
-}
+#: Languages of blocks that are files, where a page has others than these: its YAML is for another program.
+FILE_LANGUAGES = {"testing": ("python", "toml")}
+#: Pages for other languages, whose programs `test_pages.py` runs.
+ELSEWHERE = {"dotnet", "go", "index", "java", "node"}
+#: Pages whose commands run. README.md has a module of its own.
+PAGES = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem not in ELSEWHERE]
 #: The others are slow.
 QUICK = ("control-api", "failures")
 
@@ -40,4 +28,4 @@ def test_the_commands_of_a_page_print_what_the_page_shows(name: str, tmp_path: P
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
     with Terminals(tmp_path) as terminals:
-        terminals.follow(page, files=PAGES[name])
+        terminals.follow(page, files=FILE_LANGUAGES.get(name, FILES))

@@ -15,7 +15,7 @@ from hosting_emulator.contract.call_table import CallTable
 from tests.support.http_world import HttpWorld
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "promises.md"
+PAGE = ROOT / "docs" / "maintainers" / "promises.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 WORTH = {"contract", "assumed", "ours", "not emulated"}
 PROOF = re.compile(r"`(tests/[a-z_/0-9]+\.py)(?:::(test_[a-z_0-9]+))?`")
@@ -138,7 +138,9 @@ def test_a_contract_promise_never_states_what_an_assumption_decides(name: str):
 
 def test_the_service_has_eight_calls_and_the_poll():
     called = {spec.call_id for spec in CallTable(DEFAULTS)}
-    assert len(called) == 9, "a ninth call is a new promise: see other_calls in docs/promises.md"
+    assert len(called) == 9, (
+        "a ninth call is a new promise: see other_calls in docs/maintainers/promises.md"
+    )
 
 
 def test_the_host_of_a_deployment_is_not_served(api: HttpWorld):

@@ -36,13 +36,6 @@ def test_the_commands_of_the_readme_print_what_it_shows(checkout: Path):
                     terminals.run(step)
 
 
-def test_every_block_of_the_readme_runs():
-    assert {(block.language, block.skipped) for block in BLOCKS} == {
-        ("console", None),
-        ("python", None),
-    }
-
-
 def test_the_readme_has_at_most_150_lines():
     assert README.count("\n") <= 150
 
@@ -52,14 +45,6 @@ def test_the_guide_installs_a_checkout_with_pip():
     block = next(block for block in RUNNING if "pip install" in block.text)
 
     assert block.text.strip() == "pip install . && hosting-emulator start"
-
-
-def test_the_readme_states_the_number_of_problem_codes():
-    from hosting_emulator.contract.problems import PROBLEMS
-
-    produced = sum(not problem.by_fault_only for problem in PROBLEMS.values())
-
-    assert f"Of the {len(PROBLEMS)} problem codes\nthe calls produce {produced};" in README
 
 
 def test_printed_output_must_match_every_line_that_a_page_shows():
