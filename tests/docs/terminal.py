@@ -49,6 +49,14 @@ class Terminals:
             self._type("hosting-emulator stop")
         _end(self._shell, signal.SIGKILL)
 
+    def start_emulator(self) -> None:
+        """Start the emulator that the reader of a page has running before the page begins."""
+        self._start("hosting-emulator start")
+
+    def type(self, command: str) -> None:
+        """Type a command that the page leaves to its reader. It must succeed."""
+        self.run(Step(0, command, ""))
+
     def run(self, step: Step) -> None:
         """Run one step and compare what it prints with what the page shows."""
         command = self.localized(step.command)

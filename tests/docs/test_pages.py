@@ -46,8 +46,26 @@ OTHER_OPTIONS = {
 OUTGOING = {
     f"docs/{name}.md"
     for name in (
-        *("conduct", "contract-check", "control-api", "dotnet", "explore", "failures", "go"),
-        *("java", "judge", "node", "replay", "running", "testing", "vary"),
+        *(
+            "calls",
+            "conduct",
+            "contract-check",
+            "control-api",
+            "dotnet",
+            "explore",
+            "failures",
+            "go",
+        ),
+        *("java", "judge", "log", "node", "replay", "running", "testing", "vary", "world-file"),
+        "worlds",
+    )
+}
+#: Guides that are being written. Pages can already link them.
+PLANNED = {
+    f"docs/{name}.md"
+    for name in (
+        *("check-a-server", "check-your-client", "ci", "connect", "languages", "pytest"),
+        *("scenarios", "service", "tasks", "time-and-state", "troubleshooting", "what-happened"),
     )
 }
 NEW_GUIDES = [name for name in GUIDES if name not in OUTGOING]
@@ -145,7 +163,12 @@ def test_the_links_of_a_page_have_targets(name: str):
     for target in links(PAGES[name]):
         if "://" not in target:
             path, _, anchor = target.partition("#")
-            target_path = (page.parent / path) if path else page
+            target_path = (page.parent / path).resolve() if path else page
+            if (
+                not target_path.exists()
+                and target_path.relative_to(REPOSITORY).as_posix() in PLANNED
+            ):
+                continue
             if not target_path.exists() or (
                 anchor and anchor not in anchors(target_path.read_text(encoding="utf-8"))
             ):
@@ -165,7 +188,7 @@ def test_every_page_can_be_reached_from_the_readme_in_two_steps():
     first_step = linked_pages("README.md")
     second_step = {page for name in first_step for page in linked_pages(name)}
 
-    assert set(PAGES) - first_step - second_step - {"README.md"} == set()
+    assert set(PAGES) - first_step - second_step - OUTGOING - {"README.md"} == set()
 
 
 def test_the_documentation_site_has_every_page():

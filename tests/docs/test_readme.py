@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.markdown import Block, blocks, matches, steps
+from tests.docs.markdown import Block, blocks, matches, steps, without_blocks
 from tests.docs.terminal import Terminals
+from tests.examples.programs import need
 
 REPOSITORY = Path(__file__).parents[2]
+EXAMPLES = REPOSITORY / "docs" / "examples"
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 BLOCKS = blocks(README)
-RUNNING = blocks((REPOSITORY / "docs" / "running.md").read_text(encoding="utf-8"))
+#: The commands in the table of ideas.
+IDEAS = re.findall(r"^\| .* \| `(hosting-emulator [^`]+)` \|$", README, re.MULTILINE)
 
 
 @pytest.fixture
@@ -25,26 +30,49 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_commands_of_the_readme_print_what_it_shows(checkout: Path):
+@pytest.mark.usefixtures("alone")
+def test_the_commands_of_the_readme_print_what_it_shows(
+    checkout: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+):
+    # given
+    need("node")
+    monkeypatch.delenv("NODE_TEST_CONTEXT", raising=False)  # otherwise Node's output differs
+    project = tmp_path_factory.mktemp("my-project")
+    shutil.copy(EXAMPLES / "node" / "emulator.mjs", project)
+
+    # when, then
     with Terminals(checkout) as terminals:
         for block in BLOCKS:
-            if block.language == "python":
-                name = block.text.splitlines()[0].removeprefix("# ")
-                (checkout / name).write_text(block.text, encoding="utf-8")
+            if block.language in ("python", "js"):
+                name = block.text.splitlines()[0].lstrip("#/ ")
+                (project / name).write_text(block.text, encoding="utf-8")
+                terminals.type(f"cd {project}")
             elif block.skipped is None:
                 for step in steps(block):
                     terminals.run(step)
 
 
-def test_the_readme_has_at_most_150_lines():
-    assert README.count("\n") <= 150
+@pytest.mark.usefixtures("alone")
+def test_the_commands_of_the_ideas_run_again_after_the_emulator_was_stopped(tmp_path: Path):
+    assert len(IDEAS) == 6
+
+    with Terminals(tmp_path) as terminals:
+        for _ in range(2):
+            terminals.start_emulator()
+            for command in IDEAS:
+                terminals.type(command)
 
 
-def test_the_guide_installs_a_checkout_with_pip():
-    """tests/packaging shows what such an installation contains and that it starts."""
-    block = next(block for block in RUNNING if "pip install" in block.text)
+def test_the_readme_has_at_most_140_lines_and_600_words():
+    assert README.count("\n") <= 140
+    assert len(without_blocks(README).split()) <= 600
 
-    assert block.text.strip() == "pip install . && hosting-emulator start"
+
+def test_the_first_test_in_node_is_a_file_to_copy():
+    (block,) = (block for block in BLOCKS if block.language == "js")
+    name, _, text = block.text.partition("\n")
+
+    assert text == (EXAMPLES / "node" / name.lstrip("/ ")).read_text(encoding="utf-8")
 
 
 def test_printed_output_must_match_every_line_that_a_page_shows():
