@@ -11,8 +11,8 @@ from tests.docs.terminal import FILES, Terminals
 DOCS = Path(__file__).parents[2] / "docs"
 #: Languages of blocks that are files, where a page has others than these: its YAML is for another program.
 FILE_LANGUAGES = {"testing": ("python", "toml")}
-#: Pages for other languages, whose programs `test_pages.py` runs.
-ELSEWHERE = {"dotnet", "go", "index", "java", "node"}
+#: Pages without commands, or with a test module of their own.
+ELSEWHERE = {"index", "languages"}
 #: Pages whose commands run. README.md has a module of its own.
 PAGES = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem not in ELSEWHERE]
 #: The others are slow.

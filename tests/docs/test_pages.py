@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -12,8 +10,7 @@ import pytest
 from pytest_hosting_emulator.options import OPTIONS
 from tests.docs.command_line import all_option_names, command_of, option_names
 from tests.docs.markdown import anchors, blocks, links, site_entries, without_blocks
-from tests.docs.terminal import FILES, Terminals
-from tests.examples.programs import need
+from tests.docs.terminal import FILES
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs"
@@ -28,12 +25,6 @@ PAGES = {
 }
 #: The guides for users, which stand directly in `docs/`.
 GUIDES = [name for name in PAGES if PurePosixPath(name).parent.name == "docs"]
-#: Pages for another language, with the program that runs it; None if its blocks do not run.
-LANGUAGES = {
-    name: program
-    for name, program in {"dotnet": None, "go": "go", "java": "javac", "node": "node"}.items()
-    if f"docs/{name}.md" in PAGES
-}
 #: Languages of blocks that run: commands, and files that commands use.
 RUNNABLE = {"console", *FILES, "go", "java", "js"}
 #: Options in the text of a page that are not options of our commands.
@@ -46,63 +37,20 @@ OTHER_OPTIONS = {
 OUTGOING = {
     f"docs/{name}.md"
     for name in (
-        *(
-            "calls",
-            "conduct",
-            "contract-check",
-            "control-api",
-            "dotnet",
-            "explore",
-            "failures",
-            "go",
-        ),
-        *("java", "judge", "log", "node", "replay", "running", "testing", "vary", "world-file"),
-        "worlds",
+        *("calls", "conduct", "contract-check", "control-api", "explore", "failures", "judge"),
+        *("log", "replay", "running", "testing", "vary", "world-file", "worlds"),
     )
 }
-#: Guides that are being written. Pages can already link them.
+#: Pages that are being written. Pages can already link them.
 PLANNED = {
     f"docs/{name}.md"
     for name in (
         *("check-a-server", "check-your-client", "ci", "connect", "languages", "pytest"),
+        *("reference/cli", "reference/control-api", "reference/python", "reference/settings"),
         *("scenarios", "service", "tasks", "time-and-state", "troubleshooting", "what-happened"),
     )
 }
 NEW_GUIDES = [name for name in GUIDES if name not in OUTGOING]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, program in LANGUAGES.items() if program])
-def test_the_programs_of_the_language_guides_run(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    need(LANGUAGES[name] or "")
-    monkeypatch.delenv(
-        "NODE_TEST_CONTEXT", raising=False
-    )  # otherwise Node prints for another test runner
-    if name == "java":
-        quick_java(tmp_path / "bin", monkeypatch)
-    with Terminals(tmp_path) as terminals:
-        terminals.follow(PAGES[f"docs/{name}.md"], files=("go", "java", "js"))
-
-
-def quick_java(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run Java without features that only pay in long runs: the second compiler and parallel collection."""
-    folder.mkdir()
-    for name, prefix in (("java", ""), ("javac", "-J")):
-        options = f"{prefix}-XX:TieredStopAtLevel=1 {prefix}-XX:+UseSerialGC"
-        script = f'#!/bin/sh\nexec {shutil.which(name)} {options} "$@"\n'
-        (folder / name).write_text(script, encoding="utf-8")
-        (folder / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-
-
-@pytest.mark.parametrize("name", [name for name, program in LANGUAGES.items() if not program])
-def test_a_guide_whose_programs_do_not_run_states_so(name: str):
-    page = PAGES[f"docs/{name}.md"]
-
-    assert "**Nothing on this page is run by our tests**" in page
-    assert [block.line for block in blocks(page) if block.skipped is None] == []
 
 
 @pytest.mark.parametrize("name", ["README.md", *NEW_GUIDES])

@@ -1,0 +1,85 @@
+using System.Net.Http.Json;
+using System.Text.Json;
+
+/// <summary>
+/// A fresh world of the hosting emulator for each test. Copy this file into your test project. The environment
+/// variables that it reads come from <c>hosting-emulator exec -- CMD</c>, or from <c>hosting-emulator env</c>.
+/// </summary>
+public sealed class EmulatorWorld : IAsyncDisposable
+{
+    private static readonly HttpClient Http = new();
+    private static readonly string? ControlUrl = Environment.GetEnvironmentVariable("HOSTING_CONTROL_URL");
+    private static readonly string? ControlToken =
+        Environment.GetEnvironmentVariable("HOSTING_EMULATOR_CONTROL_TOKEN");
+
+    private readonly JsonElement _summary;
+
+    private EmulatorWorld(JsonElement summary) => _summary = summary;
+
+    /// <summary>What stands before <c>/v1/…</c> in this world.</summary>
+    public string BaseUrl => Text(_summary, "base_url");
+
+    /// <summary>An access token of the user <c>owner</c>.</summary>
+    public string Token => Text(_summary.GetProperty("token"), "access_token");
+
+    /// <summary>Creates a world. Its clock stands still until the test moves it.</summary>
+    public static async Task<EmulatorWorld> CreateAsync()
+    {
+        var body = new { clock = new { mode = "frozen" }, token = new { } };
+        return new EmulatorWorld(await ControlAsync(HttpMethod.Post, "/worlds", body));
+    }
+
+    /// <summary>The full URL of a path. <c>new Uri(baseUri, path)</c> would lose the world.</summary>
+    public string Url(string path) => BaseUrl + path;
+
+    /// <summary>The id of a project.</summary>
+    public string Project(string alias) =>
+        Text(_summary.GetProperty("projects").EnumerateArray().First(project => Text(project, "alias") == alias), "id");
+
+    /// <summary>An access token of another user, for example <c>reader</c>.</summary>
+    public async Task<string> TokenOfAsync(string user) =>
+        Text(await SendAsync(HttpMethod.Post, "/tokens", new { user }), "access_token");
+
+    /// <summary>Moves the clock forward, for example by <c>10m</c>.</summary>
+    public Task AdvanceAsync(string by) => SendAsync(HttpMethod.Post, "/clock/advance", new { by });
+
+    /// <summary>Moves the clock forward until an operation ends, and returns its final state.</summary>
+    public async Task<string> UntilAsync(string operation)
+    {
+        await SendAsync(HttpMethod.Post, "/clock/advance", new { until_operation = operation });
+        return Text(await SendAsync(HttpMethod.Get, $"/operations/{operation}/why"), "state");
+    }
+
+    /// <summary>Arms a fault: <c>new { abort = new { code = "rate_limited" }, times = 1 }</c>.</summary>
+    public Task AddFaultAsync(object fault) => SendAsync(HttpMethod.Post, "/faults", fault);
+
+    /// <summary>Sets how the next operation ends: <c>new { fail = new { phase = "deploying" } }</c>.</summary>
+    public Task AddOutcomeAsync(object outcome) => SendAsync(HttpMethod.Post, "/outcomes", outcome);
+
+    /// <summary>The requests of this world with their responses, the newest first.</summary>
+    public async Task<JsonElement> RequestsAsync() =>
+        (await SendAsync(HttpMethod.Get, "/requests?trail=false")).GetProperty("items");
+
+    /// <summary>Deletes the world.</summary>
+    public async ValueTask DisposeAsync() => await SendAsync(HttpMethod.Delete, "");
+
+    private Task<JsonElement> SendAsync(HttpMethod method, string path, object? body = null) =>
+        ControlAsync(method, $"/worlds/{Text(_summary, "name")}{path}", body);
+
+    private static async Task<JsonElement> ControlAsync(HttpMethod method, string path, object? body = null)
+    {
+        if (ControlUrl is null)
+        {
+            throw new InvalidOperationException("There is no emulator: run `hosting-emulator exec -- dotnet test`.");
+        }
+        using var request = new HttpRequestMessage(method, ControlUrl + path);
+        if (ControlToken is not null) request.Headers.Add("X-Control-Token", ControlToken);
+        if (body is not null) request.Content = JsonContent.Create(body);
+        using var response = await Http.SendAsync(request);
+        var text = await response.Content.ReadAsStringAsync();
+        if (!response.IsSuccessStatusCode) throw new InvalidOperationException(text);
+        return text.Length == 0 ? default : JsonDocument.Parse(text).RootElement;
+    }
+
+    private static string Text(JsonElement element, string name) => element.GetProperty(name).GetString()!;
+}

@@ -1,0 +1,140 @@
+// A fresh world of the hosting emulator for each test. Copy this file into your package: it needs only Go 1.18.
+// The environment variables that it reads come from `hosting-emulator exec -- CMD`, or from `hosting-emulator env`.
+package client_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+// world is one isolated hosting service. Its clock stands still until the test moves it.
+type world struct {
+	t        *testing.T
+	Name     string `json:"name"`
+	BaseURL  string `json:"base_url"` // what stands before /v1/… in this world
+	Token    token  `json:"token"`    // an access token of the user owner
+	Projects []struct {
+		Alias string `json:"alias"`
+		ID    string `json:"id"`
+	} `json:"projects"`
+}
+
+type token struct {
+	AccessToken string `json:"access_token"`
+}
+
+// freshWorld creates a world, and deletes it when the test ends.
+func freshWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t}
+	w.control("POST", "/worlds", map[string]any{"clock": map[string]any{"mode": "frozen"}, "token": map[string]any{}}, w)
+	t.Cleanup(func() { w.send("DELETE", "", nil, nil) })
+	return w
+}
+
+// url returns the full URL of a path. url.ResolveReference would lose the world, so join the strings.
+func (w *world) url(path string) string { return w.BaseURL + path }
+
+// project returns the id of a project.
+func (w *world) project(alias string) string {
+	w.t.Helper()
+	for _, project := range w.Projects {
+		if project.Alias == alias {
+			return project.ID
+		}
+	}
+	w.t.Fatalf("there is no project %s", alias)
+	return ""
+}
+
+// tokenOf returns an access token of another user, for example reader.
+func (w *world) tokenOf(user string) string {
+	w.t.Helper()
+	var created token
+	w.send("POST", "/tokens", map[string]any{"user": user}, &created)
+	return created.AccessToken
+}
+
+// advance moves the clock forward, for example by 10m.
+func (w *world) advance(by string) {
+	w.t.Helper()
+	w.send("POST", "/clock/advance", map[string]any{"by": by}, nil)
+}
+
+// until moves the clock forward until an operation ends, and returns the operation's final state.
+func (w *world) until(operation string) string {
+	w.t.Helper()
+	w.send("POST", "/clock/advance", map[string]any{"until_operation": operation}, nil)
+	var ended struct{ State string }
+	w.send("GET", "/operations/"+operation+"/why", nil, &ended)
+	return ended.State
+}
+
+// addFault arms a fault, written as JSON: {"abort": {"code": "rate_limited"}, "times": 1}.
+func (w *world) addFault(fault string) {
+	w.t.Helper()
+	w.send("POST", "/faults", json.RawMessage(fault), nil)
+}
+
+// addOutcome sets how the next operation ends, written as JSON: {"fail": {"phase": "deploying"}}.
+func (w *world) addOutcome(outcome string) {
+	w.t.Helper()
+	w.send("POST", "/outcomes", json.RawMessage(outcome), nil)
+}
+
+// requests returns method and status of the requests of this world, the newest first.
+func (w *world) requests() []request {
+	w.t.Helper()
+	var log struct{ Items []request }
+	w.send("GET", "/requests?trail=false", nil, &log)
+	return log.Items
+}
+
+type request struct {
+	Method string `json:"method"`
+	Status int    `json:"status"`
+}
+
+func (w *world) send(method, path string, body, response any) {
+	w.t.Helper()
+	w.control(method, "/worlds/"+w.Name+path, body, response)
+}
+
+func (w *world) control(method, path string, body, response any) {
+	w.t.Helper()
+	url := os.Getenv("HOSTING_CONTROL_URL")
+	if url == "" {
+		w.t.Fatal("there is no emulator: run `hosting-emulator exec -- go test ./...`")
+	}
+	text := ""
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		text = string(encoded)
+	}
+	call, err := http.NewRequest(method, url+path, strings.NewReader(text))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	call.Header.Set("X-Control-Token", os.Getenv("HOSTING_EMULATOR_CONTROL_TOKEN"))
+	received, err := http.DefaultClient.Do(call)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer received.Body.Close()
+	if received.StatusCode >= 400 {
+		var problem struct{ Detail string }
+		_ = json.NewDecoder(received.Body).Decode(&problem)
+		w.t.Fatalf("%s %s: %s", method, path, problem.Detail)
+	}
+	if response != nil {
+		if err := json.NewDecoder(received.Body).Decode(response); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
