@@ -16,7 +16,7 @@ VIEWS: tuple[tuple[int, Scheme], ...] = ((1440, "light"), (1024, "dark"), (400, 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
-@pytest.mark.parametrize("name", ["index", "failures", "world-file", "search"])
+@pytest.mark.parametrize("name", ["index", "failures", "scenarios", "search"])
 def test_the_documentation_site_is_accessible_at_any_width(name: str, chromium: Chromium):
     with chromium.page((SITE / f"{name}.html").as_uri()) as page:
         for width, scheme in VIEWS:

@@ -15,8 +15,10 @@ FILE_LANGUAGES = {"testing": ("python", "toml")}
 ELSEWHERE = {"index", "languages"}
 #: Pages whose commands run. README.md has a module of its own.
 PAGES = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem not in ELSEWHERE]
+#: Pages that a reader follows while the emulator of the README is running.
+EMULATOR_RUNS = ("failures", "scenarios")
 #: The others are slow.
-QUICK = ("control-api", "failures")
+QUICK = ("control-api", "failures", "scenarios")
 
 
 @pytest.mark.usefixtures("alone")
@@ -28,4 +30,6 @@ def test_the_commands_of_a_page_print_what_the_page_shows(name: str, tmp_path: P
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
     with Terminals(tmp_path) as terminals:
+        if name in EMULATOR_RUNS:
+            terminals.start_emulator()
         terminals.follow(page, files=FILE_LANGUAGES.get(name, FILES))

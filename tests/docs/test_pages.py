@@ -37,8 +37,8 @@ OTHER_OPTIONS = {
 OUTGOING = {
     f"docs/{name}.md"
     for name in (
-        *("calls", "conduct", "contract-check", "control-api", "explore", "failures", "judge"),
-        *("log", "replay", "running", "testing", "vary", "world-file", "worlds"),
+        *("calls", "conduct", "contract-check", "control-api", "explore", "judge"),
+        *("log", "replay", "running", "testing", "vary", "worlds"),
     )
 }
 #: Pages that are being written. Pages can already link them.
@@ -46,8 +46,12 @@ PLANNED = {
     f"docs/{name}.md"
     for name in (
         *("check-a-server", "check-your-client", "ci", "connect", "languages", "pytest"),
-        *("reference/cli", "reference/control-api", "reference/python", "reference/settings"),
-        *("scenarios", "service", "tasks", "time-and-state", "troubleshooting", "what-happened"),
+        *("service", "tasks", "time-and-state", "troubleshooting", "what-happened"),
+        *("reference/cli", "reference/conditions", "reference/conduct-rules"),
+        *("reference/control-api", "reference/faults", "reference/interventions"),
+        *("reference/library", "reference/outcomes", "reference/python"),
+        *("reference/scenario-file", "reference/settings", "reference/variation"),
+        *("reference/verdicts",),
     )
 }
 NEW_GUIDES = [name for name in GUIDES if name not in OUTGOING]

@@ -30,9 +30,8 @@ class ClockPart(Part):
 class PlannedPart(Part):
     """An entry in `timeline`: a fault, an outcome or an intervention, and when it acts.
 
-    The entry acts `at` a world time, or after `after_calls` successful calls. `at` is a duration
-    after the start, or a timestamp. If `call` is set, `after_calls` counts only that call. A story
-    fails if an entry never acts, unless the entry is `optional`.
+    The entry acts `at` a world time, or after `after_calls` successful calls. A story fails if an
+    entry never acts, unless the entry is `optional`.
     """
 
     at: Moment | None = None
@@ -47,16 +46,9 @@ class PlannedPart(Part):
 class ExpectPart(Part):
     """The expected response to a request of the story.
 
-    Without `status`, the response must be a success, or an error if `code` names a problem. `body`
-    contains the expected fields, and other fields may have any value. `*` stands for any value
-    except null, and `/…/` is a regular expression. A mapping such as `{at_least: 3}` is a
-    comparison. A mapping whose keys are numbers selects items of a list by index, from 0. A list
-    contains alternatives, unless the actual value is a list.
-
-    `absent` contains the dotted paths of fields that the response must not have. `lost` is the kind
-    of fault that causes the response to be lost, and excludes all other expectations. `delayed`
-    expects a late or slow response. `same_as` names a saved response, such as `first` or
-    `${first}`, whose body must have the same bytes.
+    An expected value is a plain value, `*` for any value except null, `/…/` for a regular
+    expression, a comparison such as `{at_least: 3}`, or a list of alternatives. If the actual value
+    is a list, a list is the whole list. A value that can never match is an error in the file.
     """
 
     status: Any = msgspec.UNSET
@@ -74,12 +66,8 @@ class ExpectPart(Part):
 class LogPart(Part, rename={"idempotency_key": "key"}):
     """A filter for the request log.
 
-    `count` is the required number of matching requests (default: at least one). The value of a
-    filter is a plain value, a list of alternatives, a pattern or a comparison. `project` and `user`
-    are aliases or ids. In `path`, `*` matches any string and `{name}` matches one segment. `fault`
-    is the id or kind of a fault that acted, and `lost` is the kind of fault that caused the
-    response to be lost. `why` is one of the sentences that explain the response. `failed` selects
-    requests that received an error status or whose response was lost.
+    The value of a filter is a plain value, a list of alternatives, a pattern or a comparison. A
+    filter that would match in any case is an error in the file.
     """
 
     call: Any = msgspec.UNSET
@@ -132,24 +120,8 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: a request, a manual change such as moving the clock, or a check.
 
-    A request carries a new access token for `user`, unless `token` sets another token. If `user` is
-    `nobody`, no token is sent. `sign_in` creates an access token for a user, and `api_key` creates
-    an API key. Later steps can use a saved token or API key. `request` is a method followed by a
-    path or a URL, and is sent unchanged. A path leads to the API or the identity provider, and a
-    URL to a dev origin. A header in `headers` whose value is null is not sent, not even
-    Authorization or an Idempotency-Key.
-
-    The requests in `together` all arrive before the first response is sent. A request is sent up to
-    `tries` times, with the same Idempotency-Key, until the response is as expected. The wait before
-    a retry is `pause` or, by default, the time that the response asks for. If `gives_up` is true,
-    the client closes its connection before it receives the response, like a client that times out.
-    Requests with the same `connection` share one simulated connection. A fault can match new or
-    reused connections. `use` runs the steps of a part, and `with` sets their variables.
-
-    `save` stores values from the response under names. Each entry gives the path of the value in
-    the response, or `response` for the whole response. `collect` adds values from every response to
-    lists, which `check` compares. In the paths of `collect`, `*` stands for every item of a list,
-    and `response` stands for the whole response: its status, code, lost, delayed and body.
+    A step has exactly one action, which is one of its first keys up to `use`, and options of this
+    action. `user` and `token` exclude each other, and so do `body`, `text` and `form`.
     """
 
     user: str | None = None

@@ -17,6 +17,7 @@ from hosting_emulator.criteria.value_types import COMPARISON_SCHEMA
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ScenarioPart
+from hosting_emulator.scenario.field_descriptions import FIELD_DESCRIPTIONS
 from hosting_emulator.scenario.log_filters import log_filters
 from hosting_emulator.scenario.step_keys import (
     ACTIONS,
@@ -84,6 +85,7 @@ def scenario_schema() -> Schema:
     _complete_step(definitions["StepPart"])
     _complete_expectation(definitions["ExpectPart"])
     _complete_log(definitions["LogPart"])
+    _describe_fields(definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A hosting-emulator scenario",
@@ -191,6 +193,14 @@ def _complete_expectation(schema: Schema) -> None:
 def _complete_log(schema: Schema) -> None:
     filters = log_filters(None, None)
     schema["properties"] |= {name: kind.expected_schema() for name, kind in filters.items()}
+
+
+def _describe_fields(definitions: dict[str, Schema]) -> None:
+    for name, descriptions in FIELD_DESCRIPTIONS.items():
+        properties = definitions[name]["properties"]
+        for field, description in descriptions.items():
+            # A copy, because fields can share one schema.
+            properties[field] = properties[field] | {"description": description}
 
 
 def _reference(name: str) -> Schema:

@@ -69,8 +69,7 @@ class DatabasePart(PopulationPart):
 class DeploymentPart(PopulationPart):
     """A finished deployment.
 
-    The deployment started at the timestamp `at`, or the duration `ago` before the world's start.
-    Without `at` and `ago`, the start depends on the deployment's index.
+    Without `at` and `ago`, the deployments of a project are half a day apart.
     """
 
     status: DeploymentEnd = "ready"
@@ -119,10 +118,7 @@ STORED_KEY = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
 
 
 class KeyPart(PopulationPart):
-    """A user's API key in an organization, by default in the user's first organization.
-
-    `value` is the secret that a client sends, or `sha256:` and the secret's digest in hexadecimal.
-    """
+    """A user's API key with a value that the file chooses."""
 
     user: Alias
     value: Annotated[str, Meta(extra_json_schema={"pattern": f"^({KEY_VALUE}|{STORED_KEY})$"})]
