@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.terminal import FILES, Terminals
+from tests.docs.terminal import Terminals
 
 DOCS = Path(__file__).parents[2] / "docs"
-#: Languages of blocks that are files, where a page has others than these: its YAML is for another program.
-FILE_LANGUAGES = {"testing": ("python", "toml")}
 #: Pages without commands, or with a test module of their own.
-ELSEWHERE = {"index", "languages"}
+ELSEWHERE = {"ci", "index", "languages"}
 #: Pages whose commands run. README.md has a module of its own.
 PAGES = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem not in ELSEWHERE]
 #: Pages that a reader follows while the emulator of the README is running.
@@ -32,4 +30,4 @@ def test_the_commands_of_a_page_print_what_the_page_shows(name: str, tmp_path: P
     with Terminals(tmp_path) as terminals:
         if name in EMULATOR_RUNS:
             terminals.start_emulator()
-        terminals.follow(page, files=FILE_LANGUAGES.get(name, FILES))
+        terminals.follow(page)

@@ -1,4 +1,4 @@
-"""The workflows of this repository, and those of the testing guide.
+"""The workflows of this repository, and those of the guide to CI.
 
 Schemas check their form; the other tests check rules that no schema states.
 """
@@ -16,7 +16,7 @@ from tests.docs.recipes import GITLAB, recipes
 from tests.packaging.conftest import REPOSITORY, run
 
 OURS = {path.name: path.read_text("utf-8") for path in (REPOSITORY / ".github/workflows").iterdir()}
-COPIED = recipes((REPOSITORY / "docs" / "testing.md").read_text(encoding="utf-8"))
+COPIED = recipes((REPOSITORY / "docs" / "ci.md").read_text(encoding="utf-8"))
 WORKFLOWS = {**OURS, **{name: text for name, text in COPIED.items() if name != GITLAB}}
 COMMAND = Path(sys.executable).with_name("check-jsonschema")
 
