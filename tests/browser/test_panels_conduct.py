@@ -30,7 +30,7 @@ def test_conduct_findings_appear_live_with_their_requests(
         page.read("A mutation without an Idempotency-Key")
         page.read("get_dns_authorization was sent with an Idempotency-Key.")
         page.read("Create one key per intended change")
-        page.read("(the contract, Endpoints)")
+        page.read("(contract, section Endpoints)")
         titles = page.evaluate("[...document.querySelectorAll('main h2')].map(h => h.innerText)")
         assert titles == [
             "A mutation without an Idempotency-Key",

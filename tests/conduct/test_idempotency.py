@@ -234,7 +234,7 @@ def test_a_new_key_five_minutes_later_is_only_a_note(
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity) == (NEW_KEY, severity)
-    assert finding.place == "the contract, Endpoints, 4"
+    assert finding.place == "contract, section Endpoints, operation 4"
     assert "idempotent durable operation" in finding.because
 
 

@@ -139,13 +139,13 @@ def test_a_finding_quotes_the_sentence_about_what_was_sent(client: JudgedWorld):
     assert quoted == [
         (
             "Body (application/json): { name: string, length 1 to 64 }.",
-            "the contract, Endpoints, 3",
+            "contract, section Endpoints, operation 3",
         ),
-        ("No request body.", "the contract, Endpoints, 4"),
-        (RULES[UNREAD].because, "the contract, Endpoints, 6"),
+        ("No request body.", "contract, section Endpoints, operation 4"),
+        (RULES[UNREAD].because, "contract, section Endpoints, operation 6"),
         (
             "Query: one parameter choosing the environment, allowed values dev, prod.",
-            "the contract, Endpoints, 8",
+            "contract, section Endpoints, operation 8",
         ),
         (RULES[UNREAD].because, RULES[UNREAD].place),
     ]

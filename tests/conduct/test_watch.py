@@ -207,7 +207,7 @@ def test_every_rule_has_a_reason_and_a_remedy(id_: str):
 
     assert rule.id == id_ == id_.lower()
     assert id_.replace("-", "").isalpha()
-    assert rule.place.startswith(("the contract, ", "RFC "))
+    assert rule.place.startswith(("contract, section ", "RFC "))
     for text in (rule.title, rule.because, rule.matters, rule.instead):
         assert text[0].isprintable()
         assert "  " not in text

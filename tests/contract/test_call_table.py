@@ -185,7 +185,7 @@ def test_the_summaries_and_purposes_of_calls_are_the_contracts():
 @pytest.mark.parametrize("spec", ROWS, ids=lambda spec: spec.call_id)
 def test_the_sentences_that_a_call_quotes_are_in_its_section_of_the_contract(spec):
     section = CONTRACT[CONTRACT.index("## Endpoints") :]
-    _, _, number = spec.section.partition(", ")
+    _, _, number = spec.section.partition(", operation ")
     if number:
         section = re.split(r"(?m)^##+ ", section[section.index(f"### {number}. ") + 4 :])[0]
     sentences = [spec.query_sentence, spec.retry_sentence]

@@ -236,7 +236,11 @@ def test_a_replay_commits_nothing():
             "the request limit has not been reached",
         ),
         ({"abort": {"code": "rate_limited"}, "call": "list_deployments"}, "1 armed fault does not"),
-        ({"connection_reset": {}}, "The response did not arrive: connection_reset."),
+        (
+            {"connection_reset": {}},
+            "The client did not receive a complete and valid response, because the "
+            "connection_reset fault acted.",
+        ),
     ],
 )
 def test_the_trail_says_whether_a_fault_acted_or_why_not(fault: Mapping[str, Any], sentence: str):
@@ -414,7 +418,11 @@ def test_a_fault_in_the_phase_after_commit_follows_the_commit_in_the_trail():
         ("fault", "fault-3 (connection_reset, after_commit) acted, hit 1."),
         ("fault", "fault-2 (abort) matched but did not act"),
         ("fault", "Commit 7 (faults counted) changed rows in faults (2)."),
-        ("fault", "The response did not arrive"),
+        (
+            "fault",
+            "The client did not receive a complete and valid response, because the "
+            "connection_reset fault acted.",
+        ),
     ]
 
 
@@ -472,7 +480,9 @@ def test_the_trail_says_that_a_fault_prevented_the_commit():
 
     counted = "apart from fault counters, the world is unchanged"
     assert says(api, "commit") == [f"Nothing was committed: {counted}."]
-    assert says(api, "fault")[-1] == "The response did not arrive: truncate."
+    assert says(api, "fault")[-1] == (
+        "The client did not receive a complete and valid response, because the truncate fault acted."
+    )
 
 
 def test_a_trail_contains_no_secret():

@@ -567,7 +567,7 @@ def test_discovery_names_working_endpoints(browser: Browser) -> None:
 def test_a_code_that_is_redeemed_twice_revokes_its_access_token(
     api: CheckedWorld, browser: Browser
 ) -> None:
-    """RFC 6749, 4.1.2."""
+    """RFC 6749, section 4.1.2."""
     code = browser.choose("owner").parameters["code"]
     token = browser.redeem(code).json["access_token"]
     assert api.dns(token=token).status == 200

@@ -60,7 +60,7 @@ def replay_key_creation(
 ) -> Reply:
     """Return the response to an exact replay of a key's creation: current metadata without the value.
 
-    The product permissions are revalidated (contract, Endpoints, 3). Raises Refused.
+    The product permissions are revalidated (contract, section Endpoints, operation 3). Raises Refused.
     """
     key = change.row(API_KEYS, str(remembered.subject))
     enabled = change.row(ORGANIZATIONS, request.subject_id).permissions

@@ -54,7 +54,7 @@ _RULES = (
             "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
             "header is listed for operations 5 to 8)."
         ),
-        place="the contract, Endpoints",
+        place="contract, section Endpoints",
         matters=(
             "The request is refused. Without a key, a lost response cannot be requested again."
         ),
@@ -74,7 +74,7 @@ _RULES = (
             "After any uncertainty the same name and Idempotency-Key are reused rather than "
             "creating another token."
         ),
-        place="the contract, Endpoints, 3",
+        place="contract, section Endpoints, operation 3",
         matters=(
             "The first attempt may have succeeded. The second attempt then repeats the change and "
             "leaves two keys or two operations instead of one."
@@ -93,7 +93,7 @@ _RULES = (
             "({last.name}, #{last.n}){unsaid}."
         ),
         because="Same key with a changed request: 409 code idempotency_key_reused.",
-        place="the contract, Endpoints, 1",
+        place="contract, section Endpoints, operation 1",
         matters=(
             "The second request is refused, or treated as a replay of the first and never applied."
         ),
@@ -109,7 +109,7 @@ _RULES = (
             "that request changed nothing."
         ),
         because="Same key and same body: first result returned without switching again.",
-        place="the contract, Endpoints, 1",
+        place="contract, section Endpoints, operation 1",
         matters=(
             "The flag has changed since the key was first used. The replayed response says that the "
             "change was made, but the request changed nothing."
@@ -131,7 +131,7 @@ _RULES = (
             "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
             "header is listed for operations 5 to 8)."
         ),
-        place="the contract, Endpoints",
+        place="contract, section Endpoints",
         matters=(
             "Each key requests a separate change. Both changes were made, which left two API keys or "
             "two operations."
@@ -153,7 +153,7 @@ _RULES = (
             "value | string or null | the full token; returned only by the first creation; null "
             "on an exact replay"
         ),
-        place="the contract, Resources, UserApiKeyCreation",
+        place="contract, section Resources, UserApiKeyCreation",
         matters=(
             "The API key is valid for 90 days, but nobody knows its value. Whatever the client stored "
             "in place of the value does not work."
@@ -172,7 +172,7 @@ _RULES = (
             "value | string or null | the full token; returned only by the first creation; null "
             "on an exact replay"
         ),
-        place="the contract, Resources, UserApiKeyCreation",
+        place="contract, section Resources, UserApiKeyCreation",
         matters=(
             "A null value was stored as if it were a token. The service always refuses a null token."
         ),
@@ -193,7 +193,7 @@ _RULES = (
             "All failures return application/problem+json (RFC 9457 Problem Details extended with "
             "recovery fields)"
         ),
-        place="the contract, Errors: retryable is one of those fields",
+        place="contract, section Errors: retryable is one of those fields",
         matters=("A retry gets the same response, costs time, and may count toward a rate limit."),
         instead=(
             "Check `retryable` before a retry. If `retryable` is false, change the request as "
@@ -212,7 +212,7 @@ _RULES = (
             "retryable | boolean | yes; retry_after_seconds | integer | no | 1 to 86400; for a "
             "rate limit; matches Retry-After"
         ),
-        place="the contract, Errors",
+        place="contract, section Errors",
         matters=(
             "Early retries add load to a service that is already overloaded. A client that retries "
             "too soon may be blocked for longer."
@@ -232,7 +232,7 @@ _RULES = (
             "(#{first.n}), but was polled after {waited} (#{last.n})."
         ),
         because=("progress object: [...] next_poll_after_seconds (integer; a value of 60 appears)"),
-        place="the contract, Resources, Operation",
+        place="contract, section Resources, Operation",
         matters=(
             "The operation is not expected to change before next_poll_after_seconds have passed. A "
             "client that polls too early may be rate limited, and then sees the result later than "
@@ -252,7 +252,7 @@ _RULES = (
             "(#{last.n})."
         ),
         because=with_states("States: {states}."),
-        place="the contract, States and transitions, Operation.state",
+        place="contract, section States and transitions, Operation.state",
         matters=(
             "An ended operation does not change. A polling loop that does not notice the end may "
             "never stop."
@@ -268,7 +268,7 @@ _RULES = (
             "Project mutations that take time are accepted as durable asynchronous operations "
             "that the caller polls."
         ),
-        place="the contract, What the service does",
+        place="contract, section What the service does",
         matters=(
             "An accepted operation can still fail, and this client would not notice the failure."
         ),
@@ -280,7 +280,7 @@ _RULES = (
         title="Only the first page of a list was read, although there are more pages",
         message="{last.name} was requested for only one page, although there are more pages.",
         because="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
-        place="the contract, Resources, Page of deployments",
+        place="contract, section Resources, Page of deployments",
         matters=(
             "The service decides how many items a page has. The item that the client needs may be on "
             "the next page, and a count of the items may be too low."
@@ -295,7 +295,7 @@ _RULES = (
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
         ),
-        place="the contract, Resources, Gaps in this resource",
+        place="contract, section Resources, Gaps in this resource",
         matters=(
             "The service may add a value at any time, and a client that stops at unknown values then "
             "fails."
@@ -311,7 +311,7 @@ _RULES = (
         title="A ticket was redeemed twice",
         message="Ticket {id} had already been used, and was redeemed again.",
         because="A ticket is single use and valid ten minutes.",
-        place="the contract, States and transitions, Dev access ticket lifecycle",
+        place="contract, section States and transitions, Dev access ticket lifecycle",
         matters=("The second attempt is refused, and the user who follows the link sees an error."),
         instead=(
             "Redeem a ticket once, keep the session it opens, and create a new ticket for a new "
@@ -327,7 +327,7 @@ _RULES = (
             "Owner-only issuance of a ten-minute single-use ticket for the immutable dev project "
             "origin."
         ),
-        place="the contract, Endpoints, 7",
+        place="contract, section Endpoints, operation 7",
         matters="The request is refused, so tickets that are stored for later do not work.",
         instead="Create a ticket only when it is needed, and check expires_at before using the ticket.",
     ),
@@ -339,7 +339,7 @@ _RULES = (
         because=(
             "Issuing a new ticket revokes unused tickets previously issued to the same principal."
         ),
-        place="the contract, States and transitions, Dev access ticket lifecycle",
+        place="contract, section States and transitions, Dev access ticket lifecycle",
         matters=(
             "The request is refused. Two windows that each create a ticket revoke each other's "
             "tickets."
@@ -352,7 +352,7 @@ _RULES = (
         title="An API key where an interactive session is needed",
         message="{last.name} was sent with {credentials}.",
         because="Operation 3 requires a current interactive user session.",
-        place="the contract, Authentication, 4",
+        place="contract, section Authentication, item 4",
         matters=(
             "The service always refuses an API key here, so a program cannot use an API key to create "
             "API keys."
@@ -370,7 +370,7 @@ _RULES = (
             "Bearer tokens SHOULD NOT be passed in page URLs (for example, as query string "
             "parameters)."
         ),
-        place="RFC 6750, 5.3",
+        place="RFC 6750, section 5.3",
         matters=(
             "URLs end up in logs, histories and Referer headers. Anyone who reads such a URL can act "
             "as the secret's owner."
@@ -388,7 +388,7 @@ _RULES = (
         because=(
             "URIs are intended to be shared, not secured, even when they identify secure resources."
         ),
-        place="RFC 9110, 17.9",
+        place="RFC 9110, section 17.9",
         matters=(
             "The page's own URL contains the secret, and every site that the page links to receives "
             "it."
@@ -405,7 +405,7 @@ _RULES = (
         because=(
             "Every operation takes HTTP bearer authentication: Authorization: Bearer <token>."
         ),
-        place="the contract, Authentication, 1",
+        place="contract, section Authentication, item 1",
         matters=(
             "Many proxies keep the Authorization header out of their logs, but log and forward "
             "other headers."
@@ -421,7 +421,7 @@ _RULES = (
             "Client implementations MUST ensure that bearer tokens are not leaked to unintended "
             "parties, as they will be able to use them to gain access to protected resources."
         ),
-        place="RFC 6750, 5.3",
+        place="RFC 6750, section 5.3",
         matters=(
             "The receiver, such as the project's own code at a dev origin, can act as the token's "
             "owner."
@@ -440,7 +440,7 @@ _RULES = (
             "a continuation cursor (opaque string from the preceding page's next_cursor, "
             "characters A-Z a-z 0-9 _ -)"
         ),
-        place="the contract, Endpoints, 6",
+        place="contract, section Endpoints, operation 6",
         matters=(
             "Only the service can interpret a cursor. A cursor that was invented, changed or "
             "taken from another list is refused, or returns the wrong page."
@@ -456,7 +456,7 @@ _RULES = (
         title="An Idempotency-Key on a call that does not list this header",
         message="{last.name} was sent with an Idempotency-Key.",
         because="no such header is listed for operations 5 to 8",
-        place="the contract, Endpoints",
+        place="contract, section Endpoints",
         matters=(
             "The key has no effect. A repeated request is applied again, so two requests create two "
             "tickets."
@@ -469,7 +469,7 @@ _RULES = (
         title="Sent a field or parameter that is not read",
         message="{last.name} was sent with {part}, which the call does not read{hint}.",
         because=("Query: a continuation cursor [...] and a maximum page size (integer 1 to 100)."),
-        place="the contract, Endpoints: the body and the query of each call",
+        place="contract, section Endpoints: the body and the query of each call",
         matters=(
             "An unread field or parameter has no effect, and responses do not say so. Another version "
             "of the service may refuse the request."

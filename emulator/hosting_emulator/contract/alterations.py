@@ -389,7 +389,7 @@ def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
             link = str(new.get("type")).rpartition("/")[0]
             writer.write_value("/type", f"{link}/{PROBLEMS[new['code']].slug}")
     if after.status == 401 and after.header("WWW-Authenticate") is None:
-        writer.write_header("WWW-Authenticate", "Bearer")  # RFC 9110, 11.6.1
+        writer.write_header("WWW-Authenticate", "Bearer")  # RFC 9110, section 11.6.1
     for header, name in (("X-Request-Id", "request_id"), ("Retry-After", "retry_after_seconds")):
         _repeat(writer, before, after, header, name)
     repeated = writer.altered()

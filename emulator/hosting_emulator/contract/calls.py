@@ -289,7 +289,7 @@ ROWS = (
         ),
         codes=("powered_by_flag_required",),
         listed_statuses=(400, 401, 403, 404, 409, 503),
-        section="Endpoints, 1",
+        section="Endpoints, operation 1",
         body_sentence=(
             "Body (required, application/json): { enabled: boolean (required) }, no other properties."
         ),
@@ -311,7 +311,7 @@ ROWS = (
         ),
         success_assumption="source_profile",
         codes=("etag_mismatch", "insufficient_organization_credits"),
-        section="Endpoints, 2",
+        section="Endpoints, operation 2",
         body_sentence="Body (application/json): { expected_source_generation: integer }.",
         effect="an operation that initializes the project's managed source was started",
     ),
@@ -333,7 +333,7 @@ ROWS = (
             "api_key_permissions_unavailable",
             "api_key_creation_uncertain",
         ),
-        section="Endpoints, 3",
+        section="Endpoints, operation 3",
         body_sentence="Body (application/json): { name: string, length 1 to 64 }.",
         effect="user API keys were created, valid for 90 days",
     ),
@@ -357,7 +357,7 @@ ROWS = (
         ),
         success_assumption="domains_profile",
         codes=("paid_plan_required", "insufficient_organization_credits"),
-        section="Endpoints, 4",
+        section="Endpoints, operation 4",
         effect="an operation that applies the project's domains was started",
     ),
     CallSpec(
@@ -367,7 +367,7 @@ ROWS = (
         description="Read the project-scoped DNS provider authorization state, without credentials.",
         response_type=DnsAuthorization,
         access=ProjectAccess(AssumedRole("dns_role"), "dns.read"),
-        section="Endpoints, 5",
+        section="Endpoints, operation 5",
     ),
     CallSpec(
         call_id="list_deployments",
@@ -378,7 +378,7 @@ ROWS = (
         access=ProjectAccess(AssumedRole("deployments_role"), "deployments.read"),
         query=(CURSOR, _LIMIT),
         success_assumption="deployment_order",
-        section="Endpoints, 6",
+        section="Endpoints, operation 6",
         query_sentence="Query: a continuation cursor [...] and a maximum page size (integer 1 to 100).",
     ),
     CallSpec(
@@ -393,7 +393,7 @@ ROWS = (
         success=AssumedStatus("ticket_created_status"),
         response_type=DevAccessTicket,
         access=ProjectAccess("owner", "dev_access.write"),
-        section="Endpoints, 7",
+        section="Endpoints, operation 7",
         effect="dev access tickets were created, valid for ten minutes",
     ),
     CallSpec(
@@ -405,7 +405,7 @@ ROWS = (
         access=ProjectAccess("reader", "database.read"),
         query=(_ENVIRONMENT,),
         codes=("compute_performance_unavailable",),
-        section="Endpoints, 8",
+        section="Endpoints, operation 8",
         query_sentence="Query: one parameter choosing the environment, allowed values dev, prod.",
     ),
     CallSpec(

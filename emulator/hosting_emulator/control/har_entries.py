@@ -74,7 +74,10 @@ def _har_response(exchange: WholeExchange) -> JsonObject:
     message = exchange.response
     comment = ""
     if exchange.lost:
-        comment = f"The response did not arrive: {exchange.lost}."
+        comment = (
+            "The client did not receive a complete and valid response, because the "
+            f"{exchange.lost} fault acted."
+        )
     return {
         "status": exchange.status,
         "statusText": _PHRASES.get(exchange.status, ""),

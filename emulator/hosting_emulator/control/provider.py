@@ -16,7 +16,7 @@ def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) ->
     """Return an exchange with an endpoint of the identity provider.
 
     The exchange is a generator that yields delays in real milliseconds and returns the response.
-    The identity provider ignores unknown parameters (RFC 6749, 3.1). The Date header is in world
+    The identity provider ignores unknown parameters (RFC 6749, section 3.1). The Date header is in world
     time, as are the timestamps in tokens.
     """
     endpoint = load_endpoint(route.endpoint)

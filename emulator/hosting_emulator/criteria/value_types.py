@@ -256,7 +256,7 @@ def timestamp_rank(value: Any) -> Rank | None:
 
 
 def http_date_rank(value: Any) -> Rank | None:
-    """Return the rank of an HTTP date (RFC 9110, 5.6.7), or None if the value is not an HTTP date."""
+    """Return the rank of an HTTP date (RFC 9110, section 5.6.7), or None if the value is not an HTTP date."""
     if not isinstance(value, str) or _HTTP_DATE.fullmatch(value) is None:
         return None
     try:

@@ -43,7 +43,7 @@ def static_file(context: Context, file: str) -> web.Response:
 
 
 def _has_copy(request: web.BaseRequest, etag: str) -> bool:
-    """Return whether the browser already has the file with this validator (RFC 9110, 13.1.2)."""
+    """Return whether the browser already has the file with this validator (RFC 9110, section 13.1.2)."""
     condition = request.headers.get("If-None-Match", "").strip()
     if condition == "*":
         return True
@@ -71,6 +71,6 @@ def _files_below(folder: Path, prefix: str) -> dict[str, Path]:
 
 @cache
 def _read_file(path: Path) -> tuple[bytes, str]:
-    """Return the content of a file, and its strong validator (RFC 9110, 8.8.3)."""
+    """Return the content of a file, and its strong validator (RFC 9110, section 8.8.3)."""
     body = path.read_bytes()
     return body, f'"{sha256(body).hexdigest()[:32]}"'

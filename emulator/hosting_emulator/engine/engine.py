@@ -393,7 +393,7 @@ class Engine:
 
         `lifetime_s` is in seconds of world time. An `interactive` token names the user's current
         session, if there is one. `redeemed` is the grant of a browser sign-in. A token with a grant
-        also names the grant's client and scope (RFC 9068, 2.2), and is revoked with the grant.
+        also names the grant's client and scope (RFC 9068, section 2.2), and is revoked with the grant.
         """
         issued = (self.now_ms() + self.world.clock.token_skew_ms) // 1000
         claims: dict[str, Any] = {

@@ -73,7 +73,7 @@ class SignIns:
     ) -> RedeemedGrant:
         """Redeem an authorization code. Every attempt uses up the code. Raises GrantRefused.
 
-        A second attempt also revokes the tokens from the first attempt (RFC 6749, 4.1.2). The
+        A second attempt also revokes the tokens from the first attempt (RFC 6749, section 4.1.2). The
         caller must commit the change even if the code is refused.
         """
         key = _grant_key(code)
@@ -125,7 +125,7 @@ class SignIns:
     def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> RedeemedGrant:
         """Redeem a refresh token, which can be redeemed only once. Raises GrantRefused.
 
-        A second attempt revokes all tokens of the grant (RFC 9700, 4.14.2). The caller must commit
+        A second attempt revokes all tokens of the grant (RFC 9700, section 4.14.2). The caller must commit
         the change even if the refresh token is refused.
         """
         claims = self._unseal("refresh", token, change)

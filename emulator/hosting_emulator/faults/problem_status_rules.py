@@ -1,4 +1,4 @@
-"""Refuses an `abort` fault whose status is one that the fault's only call never returns."""
+"""Refuses an `abort` fault that matches a single call and sets a status which that call never returns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hosting_emulator.world.fault_records import Rule
 
 
 def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> None:
-    """Raise DocumentRefused if `abort` sets a status that the only call of the rule cannot return.
+    """Raise DocumentRefused if `rule` matches one call, and that call cannot return the status of `abort`.
 
     The contract lists the error statuses of set_project_powered_by_flag (Endpoints). A rule that
     matches several calls is accepted. Under such a rule, set_project_powered_by_flag returns a

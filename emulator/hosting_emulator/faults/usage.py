@@ -196,5 +196,7 @@ def _fault_reason(
     if stage_of(fault) == "upload" and not subject.has_body:
         return "the request has no body"
     if refused:
-        return "the request was refused, and an after_commit fault acts only on an applied request"
+        return (
+            "the request was refused, but an after_commit fault acts only on a successful request"
+        )
     return idle_reason(fault, now_ms, world, subject.project, subject.organization)

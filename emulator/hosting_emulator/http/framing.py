@@ -2,7 +2,7 @@
 
 aiohttp parses requests. This module cuts the bytes first, so that aiohttp receives whole heads and
 well-formed bodies, one request at a time. Bytes with an ambiguous boundary are refused here,
-because two readers could see different requests in the same bytes (RFC 9112, 11.2). This module
+because two readers could see different requests in the same bytes (RFC 9112, section 11.2). This module
 does not use sockets.
 """
 
@@ -27,7 +27,7 @@ MOST_CUTS: Final = 100
 #: the largest 64-bit number as a missing length.
 _MOST_DIGITS: Final = 19
 
-#: Bytes that are allowed between two requests (RFC 9112, 2.2), and their maximum number.
+#: Bytes that are allowed between two requests (RFC 9112, section 2.2), and their maximum number.
 _LINE_ENDS: Final = b"\r\n"
 _MOST_LINE_ENDS: Final = 64
 _END: Final = b"\r\n\r\n"
@@ -38,7 +38,7 @@ _USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^\x00- \x7f]* HTTP
 #: end in the target for the end of an HTTP/0.9 request line, and the rest for a header.
 _TARGET: Final = re.compile(rb"[^ ]+ /[^\x00- \x7f]* |OPTIONS \* ")
 #: Matches a target in absolute form, which clients send to proxies. The part before the path
-#: does not matter to this server (RFC 9112, 3.2.2).
+#: does not matter to this server (RFC 9112, section 3.2.2).
 _ABSOLUTE: Final = re.compile(
     rb"([^ ]+ )https?://(?:[^/?#@ ]*@)?(?:[^][/?#:@ ]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?:/|(?=[ ?]))",
     re.IGNORECASE,
@@ -177,7 +177,7 @@ class RequestFraming:
         # Search a lowercase copy, because a pattern that ignores case is slow.
         lower = head.lower()
         # Remove the `upgrade` option, because aiohttp would wait for the upgrade. A server may
-        # ignore the upgrade (RFC 9110, 7.8).
+        # ignore the upgrade (RFC 9110, section 7.8).
         if b"upgrade" in lower and _UPGRADE.search(lower):
             head = _CONNECTION.sub(_without_upgrade, head)
         self._is_chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
@@ -264,7 +264,7 @@ class RequestFraming:
     # --- Bodies ---------------------------------------------------------------------------------
 
     def _begin_chunks(self, head: bytes) -> None:
-        if head[: head.index(b"\r\n")].endswith(b"1.0"):  # RFC 9112, 6.1
+        if head[: head.index(b"\r\n")].endswith(b"1.0"):  # RFC 9112, section 6.1
             raise Malformed(INVALID)
         self.in_body = True
         self._cut = self._cut_chunk_line

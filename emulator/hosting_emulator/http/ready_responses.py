@@ -28,7 +28,7 @@ from hosting_emulator.http.responses import SERVER, http_date
 #: A function that waits until world time has advanced by a number of milliseconds, or the client
 #: disconnects.
 PassWorldTime: TypeAlias = Callable[[HttpProtocol, int], Awaitable[None]]
-#: Statuses whose responses have no content, and are sent without Content-Length (RFC 9110, 8.6).
+#: Statuses whose responses have no content, and are sent without Content-Length (RFC 9110, section 8.6).
 _WITHOUT_CONTENT: Final = (204, 304)
 _STATUS_LINES: Final = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n" for status in HTTPStatus

@@ -22,7 +22,7 @@ from hosting_emulator.http.protocol import protocol_of
 #: Therefore a small body cannot unpack to a huge result.
 _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50
-#: The maximum number of consecutive compressed members in a body (RFC 1952, 2.2).
+#: The maximum number of consecutive compressed members in a body (RFC 1952, section 2.2).
 _MOST_MEMBERS: Final = 64
 _BROKEN: Final = (
     "The request body does not have the length, chunks or encoding that its headers announce."
@@ -53,7 +53,7 @@ async def read_body(
         announced = request.content_length
         if announced is not None and announced > limit:
             return b"", too_large(limit, assumptions)
-        if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
+        if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, section 10.1.1
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             # Reset the size, from which aiohttp would conclude that the response has started.
             request.writer.output_size = 0

@@ -138,7 +138,7 @@ def problem(status: int, title: str, detail: str, **headers: str) -> web.Respons
 
 
 def redirect(location: str) -> web.Response:
-    """Return a response that redirects a browser with GET (RFC 9110, 15.4.4), without a referrer."""
+    """Return a response that redirects a browser with GET (RFC 9110, section 15.4.4), without a referrer."""
     response = raw(
         303,
         b"",
@@ -180,7 +180,7 @@ def html(
 
 @lru_cache(maxsize=64)  # each world can have its own time
 def http_date(second: int) -> str:
-    """Return the value of the Date header for a time in seconds since 1970 (RFC 9110, 5.6.7)."""
+    """Return the value of the Date header for a time in seconds since 1970 (RFC 9110, section 5.6.7)."""
     return formatdate(second, usegmt=True)
 
 

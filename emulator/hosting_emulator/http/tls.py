@@ -2,7 +2,7 @@
 
 A client that trusts the authority trusts everybody who has the authority's key. For safety, the key
 can be read only by the file's owner, and the authority can certify only this machine's own
-names (RFC 5280, 4.2.1.10). The key of an authority that is not stored exists only in memory, so a
+names (RFC 5280, section 4.2.1.10). The key of an authority that is not stored exists only in memory, so a
 killed process leaves no key in a file.
 """
 

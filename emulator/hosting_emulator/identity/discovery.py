@@ -103,7 +103,7 @@ def _authenticate(engine: Engine, credentials: list[str]) -> tuple[User, str, st
 
 
 def _challenge(detail: str, *, has_credentials: bool) -> Any:
-    """Return a 401 response (RFC 6750, 3).
+    """Return a 401 response (RFC 6750, section 3).
 
     The challenge in the response names an error only if the request had credentials.
     """

@@ -40,7 +40,7 @@ class OAuthRefusal(Exception):
 def read_fields(text: str) -> dict[str, str]:
     """Return the fields of a form or a query string.
 
-    A field with an empty value counts as omitted (RFC 6749, 3.1). Raises OAuthRefusal if a field is
+    A field with an empty value counts as omitted (RFC 6749, section 3.1). Raises OAuthRefusal if a field is
     repeated, or if there are more than 100 fields.
     """
     try:

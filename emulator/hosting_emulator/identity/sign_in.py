@@ -1,10 +1,10 @@
 """Sign-in with a browser: the authorization endpoint of OAuth 2.0 and OpenID Connect.
 
 Users have no passwords. A page lists all users, and the browser signs in as the chosen user. The client
-then receives a code (RFC 6749, 4.1).
+then receives a code (RFC 6749, section 4.1).
 
 If the `client_id` or the `redirect_uri` is invalid, a page shows the refusal. If the client's
-address is local, any other refusal is sent to the client in a redirect (RFC 6749, 4.1.2.1). If the
+address is local, any other refusal is sent to the client in a redirect (RFC 6749, section 4.1.2.1). If the
 address is not local, a page shows the refusal, unless the user canceled the sign-in. The page with
 the users is skipped only for clients with a local address, so that no browser is redirected to
 another site unnoticed. The pages work without scripts, and show data from a request as plain text
@@ -44,7 +44,7 @@ _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 
 
 def authorize(request: IdentityRequest, engine: Engine) -> web.Response:
-    """Show the page for choosing a user, or redirect back with a code (RFC 6749, 4.1).
+    """Show the page for choosing a user, or redirect back with a code (RFC 6749, section 4.1).
 
     `prompt=none` uses this browser's session and does not show the page. For a client with a local
     address, `login_hint` (an alias, id or email address) chooses the user without a page, and

@@ -75,7 +75,7 @@ class OutcomeState(ControlMessage, frozen=True, kw_only=True):
     armed_at: Annotated[str, doc("When the outcome was armed, in world time.")]
     considered: Annotated[
         int,
-        doc("The number of requests to start an operation for which the outcome was considered."),
+        doc("The number of requests to start an operation against which the outcome was checked."),
     ]
     seen: Annotated[int, doc("The number of operations that the outcome matched.")]
     hits: Annotated[

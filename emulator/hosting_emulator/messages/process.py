@@ -73,7 +73,7 @@ class ApiProblem(ControlMessage, frozen=True, kw_only=True):
 
 
 class OAuthError(ControlMessage, frozen=True, kw_only=True):
-    """The reason why the identity provider refused a request (RFC 6749, 5.2)."""
+    """The reason why the identity provider refused a request (RFC 6749, section 5.2)."""
 
     error: Annotated[str, doc("The error code.")]
     error_description: Annotated[str, doc("What is wrong.")]

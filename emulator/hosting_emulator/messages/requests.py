@@ -105,7 +105,7 @@ class AlteredPart(ControlMessage, frozen=True, kw_only=True):
             return f"{part} was added: {self.after}"
         if self.after is None:
             return f"{part} was removed: {self.before}"
-        return f"{part} was {self.before} and became {self.after}"
+        return f"{part} changed from {self.before} to {self.after}"
 
 
 class TrailStep(ControlMessage, frozen=True, kw_only=True):

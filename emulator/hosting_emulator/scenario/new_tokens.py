@@ -53,7 +53,8 @@ def _expects_old_token(step: StepPart, variables: Variables) -> bool:
     if step.expect.status is UNSET:
         return False
     expected = variables.fill(step.expect.status)
-    # An expected class such as 4xx also allows 404, so it is no sign of an old token.
+    # A status class such as 4xx also matches 404, so a step that expects it does not imply an old
+    # token.
     return _allows("status", expected, 401) and not _allows("status", expected, 404)
 
 

@@ -51,9 +51,9 @@ class StoryCheck:
     def run(self) -> None:
         """Check the story and its parts.
 
-        Raises one ScenarioError that lists the mistakes. Mistakes that were found before a step that
-        adds records end the check there. If the scenario has parts, earlier mistakes end the check
-        before the story's steps.
+        Raises one ScenarioError that lists the mistakes. If any mistakes have been found, the check
+        stops at the first step that adds records. If the scenario has parts, any mistakes found
+        until then also stop the check before the story's own steps.
         """
         self._apply_timeline()
         check_connections(self._top, self._part, self._mistakes)

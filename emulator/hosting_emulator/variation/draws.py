@@ -216,7 +216,7 @@ _HEADERS: tuple[tuple[tuple[str, str], ...], ...] = (
 )
 _HEADER_COUNTS = (1, 2, 4)
 #: Parameters of a media type. Their names are case-insensitive, their values may be quoted, and
-#: optional whitespace may surround the semicolon (RFC 9110, 5.6.6 and 8.3.1).
+#: optional whitespace may surround the semicolon (RFC 9110, section 5.6.6 and 8.3.1).
 _PARAMETERS = (
     "; charset=utf-8",
     ";charset=UTF-8",
@@ -336,7 +336,7 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
     """Vary the texts of a problem, and add an `instance`.
 
     The code and the texts that the contract specifies do not vary. A title does not change from
-    occurrence to occurrence (RFC 9457, 3.1.3), so the world has only one for each code. The
+    occurrence to occurrence (RFC 9457, section 3.1.3), so the world has only one for each code. The
     `detail` belongs to the occurrence, so it is drawn for each response.
     """
     point = "problem-wording"

@@ -22,10 +22,10 @@ from hosting_emulator.messages import VariationPoint
 Responses: TypeAlias = Callable[[CallSpec], bool]
 
 
-#: For what a service makes a choice once.
+#: The scopes of a choice: once a choice is made, it stays the same within its scope.
 WORLD = "the world"
 EACH_KIND = "the world, for each kind of object"
-EACH_CODE = "the world, for each problem code; `detail` for each response"
+EACH_CODE = "the world, for each problem code (for `detail`, a single response)"
 OPERATION = "the operation"
 PHASE = "the operation, while the original word lasts"
 DEPLOYMENT = "the deployment"

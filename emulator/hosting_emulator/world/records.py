@@ -308,7 +308,7 @@ class InteractiveSession(WorldRecord, frozen=True, gc=False):
 
 
 class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
-    """The authorization grant of a sign-in (RFC 6749, 1.3), stored under a digest of the code.
+    """The authorization grant of a sign-in (RFC 6749, section 1.3), stored under a digest of the code.
 
     `generation` is the number of refresh tokens issued under the grant. `auth_time` is the time of
     the sign-in, in seconds of world time. The grant's code and tokens are invalid once the grant is

@@ -57,7 +57,7 @@ _TEXTS = (
             "another place on that host, where they are refused or reach the wrong service."
         ),
         because="All paths are relative to {base_url} (or {dev_base_url}).",
-        place="the contract, Endpoints",
+        place="contract, section Endpoints",
         instead=(
             "Append `/v1/...` to the base URL as text. Functions such as `new URL('/v1/...', base)` "
             "and `urljoin` replace the path of the base URL."
@@ -72,7 +72,7 @@ _TEXTS = (
             "would have succeeded when sent again."
         ),
         because=_IDEMPOTENT_RETRY,
-        place="the contract, States and transitions, Flag",
+        place="contract, section States and transitions, Flag",
         instead=(
             "Send the request again, with the same Idempotency-Key if it has one: a few times, with "
             "a pause that grows or that Retry-After gives. Then give up with a clear message."
@@ -87,7 +87,7 @@ _TEXTS = (
             "succeeded when sent again."
         ),
         because="All bodies are JSON.",
-        place="the contract, introduction",
+        place="contract, introduction",
         instead="Treat a body that cannot be parsed like a lost response, and send the request again.",
     ),
     CauseText(
@@ -99,7 +99,7 @@ _TEXTS = (
             "ends it."
         ),
         because=_REUSED_KEY,
-        place="the contract, Endpoints, 3",
+        place="contract, section Endpoints, operation 3",
         instead=(
             "Set a time limit for each request, and send the request again when the limit is "
             "reached, with the same Idempotency-Key if it has one."
@@ -114,7 +114,7 @@ _TEXTS = (
             "operations where one was wanted."
         ),
         because=_REUSED_KEY,
-        place="the contract, Endpoints, 3",
+        place="contract, section Endpoints, operation 3",
         instead=(
             "Create one Idempotency-Key per intended change, and send it with every attempt. Look "
             "at what exists before you begin anew."
@@ -126,7 +126,7 @@ _TEXTS = (
         title="It reports success, but leaves a different result after a failure.",
         matters="What was asked for is missing or different, and nobody is told.",
         because=_POLLED,
-        place="the contract, What the service does",
+        place="contract, section What the service does",
         instead="Compare the result with what was asked for before you report success.",
     ),
     CauseText(
@@ -138,7 +138,7 @@ _TEXTS = (
             "never happened."
         ),
         because=_POLLED,
-        place="the contract, What the service does",
+        place="contract, section What the service does",
         instead=(
             "Poll the operation until its state is succeeded, failed or cancelled, and report "
             "success only for succeeded."
@@ -150,7 +150,7 @@ _TEXTS = (
         title="It reports success although the operation failed or was cancelled.",
         matters="Everything that relies on the result continues as if the change had been made.",
         because=_OPERATION_STATES,
-        place="the contract, Resources, Operation",
+        place="contract, section Resources, Operation",
         instead=(
             "Treat every final state but succeeded as a failure: show error.message and "
             "error.suggested_action, and exit with a code other than 0."
@@ -162,7 +162,7 @@ _TEXTS = (
         title="It reports success although the operation has not ended.",
         matters="The operation can still fail, or never end.",
         because=_OPERATION_STATES,
-        place="the contract, Resources, Operation",
+        place="contract, section Resources, Operation",
         instead=(
             "Report success only when the state is succeeded. When you stop waiting, say that the "
             "result is unknown, and exit with a code other than 0."
@@ -174,7 +174,7 @@ _TEXTS = (
         title="It reports success although the service refused the request.",
         matters="The change was not made, or the data is missing, and nobody is told.",
         because=_PROBLEMS,
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead=(
             "Check the status of every response. For a problem that is not retryable, show its code "
             "and suggested_action, and exit with a code other than 0."
@@ -189,7 +189,7 @@ _TEXTS = (
             "Everything that relies on the exit code continues as if the work were done."
         ),
         because=_PROBLEMS,
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead=(
             "Let errors end the client: do not catch what you cannot handle, and exit with a code "
             "other than 0 if the work is not done."
@@ -207,7 +207,7 @@ _TEXTS = (
             "Only the first creation returns the full value. An exact replay (same name and "
             "Idempotency-Key) returns metadata and value null."
         ),
-        place="the contract, Endpoints, 3",
+        place="contract, section Endpoints, operation 3",
         instead=(
             "Check that `value` is not null. If it is null, create another key under a new name and "
             "with a new Idempotency-Key, and have the lost key revoked."
@@ -225,7 +225,7 @@ _TEXTS = (
             "database | object or null | null means the owned environment has no confirmed "
             "managed placement"
         ),
-        place="the contract, Resources, DatabaseCompute",
+        place="contract, section Resources, DatabaseCompute",
         instead="Check for null and for empty lists before you use what they may contain.",
     ),
     CauseText(
@@ -234,7 +234,7 @@ _TEXTS = (
         title="It crashes at a response that the contract allows.",
         matters="The client ends in the middle of its work, and says nothing useful.",
         because=_PROBLEMS,
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead=(
             "Handle every status and every null that the contract allows, and report the failure."
         ),
@@ -248,7 +248,7 @@ _TEXTS = (
             "pause load a service that is already in trouble, and count toward rate limits."
         ),
         because=_PROBLEMS,
-        place="the contract, Errors: retryable is one of those fields",
+        place="contract, section Errors: retryable is one of those fields",
         instead=(
             "Check `retryable` before a retry, wait between attempts, wait longer each time, and "
             "stop after a few."
@@ -260,7 +260,7 @@ _TEXTS = (
         title="It tries a failed operation again with the old Idempotency-Key.",
         matters="The request is a replay: it returns the failed operation, and starts no other one.",
         because="Same key and same body: first result returned without switching again.",
-        place="the contract, Endpoints, 1",
+        place="contract, section Endpoints, operation 1",
         instead=(
             "Create a new Idempotency-Key for each new attempt at an operation that has failed. Keep "
             "the key only as long as the result of a request is unknown."
@@ -275,7 +275,7 @@ _TEXTS = (
             "and load a service that is already in trouble."
         ),
         because=_PROBLEMS,
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead="Wait before each retry, and longer each time: for example 0.2, 0.5 and 1 second.",
     ),
     CauseText(
@@ -287,7 +287,7 @@ _TEXTS = (
             "ends it."
         ),
         because=_OPERATION_STATES,
-        place="the contract, Resources, Operation",
+        place="contract, section Resources, Operation",
         instead=(
             "Set a deadline for the whole wait. When it has passed, report that the result is "
             "unknown, and exit with a code other than 0."
@@ -302,7 +302,7 @@ _TEXTS = (
             "this is as it should be."
         ),
         because=_OPERATION_STATES,
-        place="the contract, Resources, Operation",
+        place="contract, section Resources, Operation",
         instead=(
             "Set a deadline for the whole wait. When it has passed, report that the result is "
             "unknown, and exit with a code other than 0."
@@ -314,7 +314,7 @@ _TEXTS = (
         title="It hangs after a failure.",
         matters="A job that calls the client hangs until somebody ends it.",
         because=_PROBLEMS,
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead="Set a time limit for each request and for the whole work, and report the failure.",
     ),
     CauseText(
@@ -326,7 +326,7 @@ _TEXTS = (
             "needed the response."
         ),
         because=_PROBLEMS,
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead="If the client did not do what it was asked for, exit with a code other than 0.",
     ),
 )

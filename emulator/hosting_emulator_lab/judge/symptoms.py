@@ -32,11 +32,11 @@ _ABSENCES = {
     "empty_list": (
         "items (array of Deployment) and next_cursor (string, opaque continuation cursor, "
         "characters A-Z a-z 0-9 _ -).",
-        "the contract, Page of deployments",
+        "contract, section Page of deployments",
     ),
     "no_zone": (
         "null when status is not_authorized",
-        "the contract, Resources, DnsAuthorization",
+        "contract, section Resources, DnsAuthorization",
     ),
 }
 #: The causes of verdicts that mean the same for every fault.

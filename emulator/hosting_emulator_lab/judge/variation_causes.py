@@ -21,7 +21,7 @@ class VariationCause:
 
 
 _UNDEFINED = "Such a client works today, and breaks on the day that the service uses this freedom."
-_GAPS = "the contract, Resources, Gaps"
+_GAPS = "contract, section Resources, Gaps"
 
 
 def _cause(
@@ -45,7 +45,7 @@ _CAUSES = (
         ("accepted-status", "key-created-status", "key-replayed-status", "ticket-created-status"),
         "It expects one success status where the contract names none.",
         because="Success status codes of operations 2, 3 and 4: not shown.",
-        place="the contract, Endpoints, 3",
+        place="contract, section Endpoints, operation 3",
         instead="Treat every status from 200 to 299 as success.",
     ),
     _cause(
@@ -56,7 +56,7 @@ _CAUSES = (
             "Which HTTP status each other code uses, and which code follows which other "
             "condition: not shown."
         ),
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead=(
             "Read `code` and `retryable` of the problem document. Use the status only to tell "
             "success from failure."
@@ -88,7 +88,7 @@ _CAUSES = (
         ("extra-fields", "problem-extras"),
         "It does not accept a field that it does not know.",
         because="No additional properties [said of PoweredByFlag alone].",
-        place="the contract, Resources, PoweredByFlag",
+        place="contract, section Resources, PoweredByFlag",
         instead="Ignore unknown fields when you read a response.",
     ),
     _cause(
@@ -121,7 +121,7 @@ _CAUSES = (
         ("timestamp-form",),
         "It expects one form of timestamps.",
         because="timestamp | string | date-time (ISO 8601 / RFC 3339)",
-        place="the contract, Common types",
+        place="contract, section Common types",
         instead=(
             "Parse timestamps with a library for RFC 3339. Offsets other than Z and any number of "
             "fraction digits are valid. Never compare timestamps as text."
@@ -132,7 +132,7 @@ _CAUSES = (
         ("key-order", "json-whitespace", "json-escapes"),
         "It depends on how the JSON of a response is written.",
         because="All bodies are JSON.",
-        place="the contract, introduction",
+        place="contract, introduction",
         instead="Parse responses with a JSON parser, not with patterns or positions in the text.",
     ),
     _cause(
@@ -143,7 +143,7 @@ _CAUSES = (
             "Query parameter names for the cursor and the page size, default page size and "
             "ordering: not shown."
         ),
-        place="the contract, Endpoints, 6",
+        place="contract, section Endpoints, operation 6",
         instead="Sort or search by the fields that you need, such as created_at.",
     ),
     _cause(
@@ -151,7 +151,7 @@ _CAUSES = (
         ("id-order",),
         "It reads a time or an order from an id.",
         because="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
-        place="the contract, Common types",
+        place="contract, section Common types",
         instead="Use created_at. An id is only a name.",
     ),
     _cause(
@@ -159,7 +159,7 @@ _CAUSES = (
         ("cursor-form",),
         "It depends on the form of a cursor.",
         because="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
-        place="the contract, Page of deployments",
+        place="contract, section Page of deployments",
         instead="Send the cursor back as it is, as a query parameter, without looking into it.",
     ),
     _cause(
@@ -170,7 +170,7 @@ _CAUSES = (
             "Query parameter names for the cursor and the page size, default page size and "
             "ordering: not shown."
         ),
-        place="the contract, Endpoints, 6",
+        place="contract, section Endpoints, operation 6",
         instead="Read on as long as there is a next_cursor, however many items a page has.",
     ),
     _cause(
@@ -178,7 +178,7 @@ _CAUSES = (
         ("next-poll", "lifecycle-longer"),
         "It expects an operation to end after a fixed time.",
         because="next_poll_after_seconds (integer; a value of 60 appears)",
-        place="the contract, Resources, Operation",
+        place="contract, section Resources, Operation",
         instead=(
             "Wait as long as next_poll_after_seconds says, and poll until the operation has ended"
             " or your own deadline has passed."
@@ -189,7 +189,7 @@ _CAUSES = (
         ("content-type-parameter", "request-id-on-success", "extra-headers"),
         "It depends on response headers that may differ.",
         because="Errors use the media type application/problem+json.",
-        place="the contract, introduction",
+        place="contract, introduction",
         instead=(
             "Compare the media type without its parameters and without regard to case, and ignore"
             " unknown headers."
@@ -200,7 +200,7 @@ _CAUSES = (
         ("problem-wording",),
         "It depends on the wording of a problem.",
         because="title | string | yes | minimum length 1",
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead="Decide by `code`. The texts are for people, and may change.",
     ),
     _cause(
@@ -216,7 +216,7 @@ _CAUSES = (
         ("operation-replay", "flag-reenabled"),
         "It expects a replay or a repeated change to look in one certain way.",
         because="first result returned, no second switch",
-        place="the contract, States and transitions, Flag",
+        place="contract, section States and transitions, Flag",
         instead="Read the current state with a call of its own after a replay.",
     ),
     _cause(
@@ -230,7 +230,7 @@ _CAUSES = (
         ),
         "It sends something that the contract does not list, and that may be refused.",
         because="which code follows which other condition: not shown.",
-        place="the contract, Errors",
+        place="contract, section Errors",
         instead="Send only the methods, fields, parameters and bodies that the contract lists.",
     ),
 )

@@ -172,7 +172,7 @@ async def test_the_library_is_read_in_another_thread(
 async def test_line_ends_between_requests_are_skipped_and_a_flood_of_them_is_refused(
     server: ServerInLoop,
 ):
-    """A server should ignore a few empty lines between two requests (RFC 9112, 2.2)."""
+    """A server should ignore a few empty lines between two requests (RFC 9112, section 2.2)."""
     requests = Requests.of(server)
 
     assert read_statuses(await server.send_pieces(requests.get + b"\r\n\r\n" + requests.last)) == [

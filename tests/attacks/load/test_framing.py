@@ -123,7 +123,7 @@ async def test_zeros_before_a_length_change_nothing(server: ServerInLoop):
 
 
 async def test_a_chunked_body_in_http_1_0_ends_the_connection(server: ServerInLoop):
-    """A parser of HTTP/1.0 knows no chunks (RFC 9112, 6.1)."""
+    """A parser of HTTP/1.0 knows no chunks (RFC 9112, section 6.1)."""
     put = Requests.of(server).put.replace(b"HTTP/1.1", b"HTTP/1.0")
     chunked = b"Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
 

@@ -27,8 +27,8 @@ def test_optional_fields_of_an_intervention_may_be_omitted(options: object):
 @pytest.mark.parametrize(
     ("document", "field", "words"),
     [
-        ({}, "", "an object with one name"),
-        ({"stick_operation": {}, "set_plan": {}}, "", "an object with one name"),
+        ({}, "", "an object with exactly one key"),
+        ({"stick_operation": {}, "set_plan": {}}, "", "an object with exactly one key"),
         ({"stick_operatoin": {}}, "", "did you mean stick_operation"),
         ({"zzz": {}}, "", "there are add, stick_operation, .*, disconnect_domain"),
         ({1: {}}, "", "no intervention '1'"),

@@ -13,8 +13,8 @@ from hosting_emulator.conduct.recent import Recent
 
 #: An operation from a client's point of view: the client's credentials and the operation's id.
 _OperationKey = tuple[bytes, str]
-#: The maximum number of responses to remember for one operation and worker. A later poll
-#: may follow any of these responses.
+#: The maximum number of responses to remember for one operation and worker. A client may time its
+#: next poll by any of these responses.
 _MOST_ADVICE = 20
 #: If several workers poll one operation, early polls are reported only once there are this many.
 #: Fewer polls may be the first polls of different workers.

@@ -179,7 +179,7 @@ def _unread_parameters(exchange: ExchangeView, spec: CallSpec) -> Iterator[_Unre
     names = {parameter_name(parameter, assumptions) for parameter in spec.query}
     quote = None
     if spec.query_sentence:
-        quote = (spec.query_sentence, f"the contract, {spec.section}")
+        quote = (spec.query_sentence, f"contract, section {spec.section}")
     for name in exchange.query:
         if name not in names:
             hint = _intended_parameter(exchange, spec, name)
@@ -190,9 +190,9 @@ def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart
     entry = exchange.entry
     if not entry.body_bytes:
         return
-    place = f"the contract, {spec.section}"
+    place = f"contract, section {spec.section}"
     if spec.method == "GET":  # the contract says nothing about the bodies of GET requests
-        place = "the contract, Endpoints (no body is listed for this call)"
+        place = "contract, section Endpoints (no body is listed for this call)"
     quote = (spec.body_sentence, place)
     if spec.body is None:
         is_empty = entry.body.strip() in (b"{}", b"null", b"")

@@ -148,7 +148,7 @@ def _decision(operation: Operation) -> str:
             "(see the source_generation assumption)."
         )
     if ending.name:
-        return f"The {ending.name} intervention completed the last step of its plan."
+        return f"The {ending.name} intervention completed the last step of the operation's plan."
     if profile_of(operation)[0] != parse_profile(operation.profile)[0]:
         return "The operation completed its plan in the time that an outcome had set."
     return f"The operation completed its plan under its profile, {operation.profile}."

@@ -281,7 +281,7 @@ def _notes_on_commit(
 
 
 def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
-    """Explain how a fault caused the response to be lost."""
+    """Explain which fault kept the client from receiving a complete and valid response, if any did."""
     if entry.lost is None:
         return
     kind = kind_of(entry.acted[-1])
@@ -291,7 +291,11 @@ def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
             f"The request was cut off after {read} of the {entry.body_bytes} bytes of its body"
         )
         yield ExplainedStep("fault", f"{sentence}, so the call did not run.")
-    yield ExplainedStep("fault", f"The response did not arrive: {entry.lost}.")
+    sentence = (
+        f"The client did not receive a complete and valid response, because the {entry.lost} fault "
+        "acted."
+    )
+    yield ExplainedStep("fault", sentence)
     remark = kind.deviation(entry.response_bytes)
     if remark:
         yield ExplainedStep("fault", f"{remark}.")

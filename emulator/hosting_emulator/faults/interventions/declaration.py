@@ -171,7 +171,7 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     """Read an intervention such as `{"stick_operation": {"project": "shop"}}`. Raises DocumentRefused."""
     if len(document) != 1:
         raise DocumentRefused(
-            "an intervention must be an object with one name, such as "
+            "an intervention must be an object with exactly one key, such as "
             '{"stick_operation": {"project": "shop"}}'
         )
     word, options = next(iter(document.items()))

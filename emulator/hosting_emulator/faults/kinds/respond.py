@@ -30,7 +30,7 @@ class Respond(FaultKind, frozen=True):
             raise ValueError(f"{self.status} is not an HTTP status")
         if self.status in (204, 304) and self.content != "":
             raise ValueError(
-                f"a response with status {self.status} cannot have content (RFC 9110, 6.4.1)"
+                f"a response with status {self.status} cannot have content (RFC 9110, section 6.4.1)"
             )
         for name, value in [*self.headers.items(), ("Content-Type", self.content_type or "")]:
             wrong = header_complaint(name, value)

@@ -1,4 +1,4 @@
-"""Collects the requests and manual changes of a world, without those that were rewound."""
+"""Collects the requests and manual changes of a world, except those that a rewind undid."""
 
 from __future__ import annotations
 
