@@ -223,8 +223,7 @@ class ClientRuns:
             )
 
         async def start() -> Emulator:
-            emulator = Emulator(settings)
-            emulator.become(self._pattern)
+            emulator = Emulator(settings, copy_of=self._pattern)
             await emulator.start()
             return emulator
 

@@ -12,7 +12,7 @@ from hosting_emulator import EXEC_URL_VARIABLE
 from hosting_emulator_cli.main import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.messages import WorldProject
+    from hosting_emulator.messages import WorldProject, WorldSummary
     from hosting_emulator.sdk import HostingEmulator
     from hosting_emulator.settings import Ready
 
@@ -48,7 +48,7 @@ def world_variables(
     info = world.control.info()
     summary = world.summary
     organization_id = _organization_of(token)
-    project = _choose_project(world, project_name, organization_id)
+    project = _choose_project(summary, project_name, organization_id)
     project_id = None
     if project is not None:
         project_id = project.id
@@ -80,9 +80,9 @@ def _organization_of(token: str) -> str | None:
 
 
 def _choose_project(
-    world: HostingEmulator, name: str | None, organization_id: str | None
+    world: WorldSummary, name: str | None, organization_id: str | None
 ) -> WorldProject | None:
-    projects = world.summary.projects
+    projects = world.projects
     if name is None:
         own_projects = [p for p in projects if p.organization_id == organization_id]
         return next(iter([*own_projects, *projects]), None)
@@ -92,9 +92,9 @@ def _choose_project(
     raise no_project_failure(world, name)
 
 
-def no_project_failure(world: HostingEmulator, name: str = "yet") -> Failure:
+def no_project_failure(world: WorldSummary, name: str = "yet") -> Failure:
     """Return a Failure for a missing project. The message lists the world's projects."""
-    names = ", ".join(project.handle for project in world.summary.projects) or "none"
+    names = ", ".join(project.handle for project in world.projects) or "none"
     return Failure(f"world {world.name} has no project {name}; its projects are: {names}")
 
 

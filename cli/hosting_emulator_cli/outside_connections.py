@@ -7,23 +7,32 @@ be the real service. Only Linux shows the connections of other processes (see pr
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from hosting_emulator.supervisor import descendants
 
-#: Real seconds between two looks at the connections. A shorter connection can be missed.
-_INTERVAL_S = 0.25
-#: The shortest pause between two looks, as a multiple of the processor time that a look takes.
-_SPARING = 50
+#: The shortest and the longest pause between two looks at the connections, in real seconds. A
+#: connection that is shorter than the pause can be missed.
+_SHORTEST_PAUSE_S = 0.25
+_LONGEST_PAUSE_S = 1.0
+#: Between these bounds, the pause is this multiple of the processor time that a look takes.
+_SPARING = 200
 #: The maximum number of connections that a sentence names.
 _MOST_NAMED = 5
+#: A row of a table: the local address, the remote address, the state, and the socket's inode.
+_ROW = re.compile(
+    r"^ *\d+: (\S+) (\S+) (\S+) \S+ \S+ \S+ +\d+ +\d+ (\d+)",
+    re.MULTILINE,
+)
 _LISTENING = "0A"
 _NO_SOCKET = "0"
 
@@ -118,37 +127,38 @@ class ConnectionWatch:
             self._thread.join()
 
     def _watch(self) -> None:
-        pause_s = _INTERVAL_S
+        pause_s = _SHORTEST_PAUSE_S
         while not self._is_over.wait(pause_s):
             began = time.thread_time()
             self.look()
-            pause_s = max(_INTERVAL_S, _SPARING * (time.thread_time() - began))
+            pause_s = _SPARING * (time.thread_time() - began)
+            pause_s = min(max(pause_s, _SHORTEST_PAUSE_S), _LONGEST_PAUSE_S)
 
     def _outside_sockets(self) -> Iterator[tuple[str, str]]:
         """Yield the inode and the remote address of each open socket connected to another machine."""
         rows = [
-            line.split(None, 10)[:10]
+            match.groups()
             for name in ("tcp", "tcp6")
-            for line in self._lines(self._proc / "net" / name)
+            for match in _ROW.finditer(self._text(self._proc / "net" / name))
         ]
         listening_ports = {
-            local.rpartition(":")[2] for _, local, _, state, *_ in rows if state == _LISTENING
+            local.rpartition(":")[2] for local, _, state, _ in rows if state == _LISTENING
         }
-        for _, local, remote, state, *_, inode in rows:
+        for local, remote, state, inode in rows:
             # A connection that another machine opened has the port of a listening socket.
             is_incoming = local.rpartition(":")[2] in listening_ports
             if inode == _NO_SOCKET or state == _LISTENING or is_incoming:
                 continue
-            address = _address(remote)
-            is_local = address.is_loopback or address.is_unspecified or address == _address(local)
-            if not is_local:
+            address = _address(remote.rpartition(":")[0])
+            is_own = address == _address(local.rpartition(":")[0])
+            if not (address.is_loopback or address.is_unspecified or is_own):
                 yield inode, _address_text(address, remote)
 
-    def _lines(self, path: Path) -> list[str]:
-        """Return the rows of a table of connections, without its header."""
+    def _text(self, path: Path) -> str:
+        """Return a table of connections. The text is empty if the table cannot be read."""
         with suppress(OSError):
-            return path.read_text(encoding="ascii").splitlines()[1:]
-        return []
+            return path.read_text(encoding="ascii")
+        return ""
 
     def _sockets_of(self, pid: int) -> set[str]:
         """Return the inodes of a process's sockets. The set is empty if the process has ended."""
@@ -169,9 +179,9 @@ class ConnectionWatch:
         self._connections[OutsideConnection(program, address)] = None
 
 
-def _address(text: str) -> IPv4Address | IPv6Address:
-    """Return the address in a text such as `0100007F:1F90`: words in the machine's byte order, and a port."""
-    digits = text.rpartition(":")[0]
+@lru_cache(maxsize=1024)
+def _address(digits: str) -> IPv4Address | IPv6Address:
+    """Return the address that digits such as `0100007F` stand for: words in the machine's byte order."""
     words = [int(digits[start : start + 8], 16) for start in range(0, len(digits), 8)]
     address = ip_address(b"".join(word.to_bytes(4, sys.byteorder) for word in words))
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:

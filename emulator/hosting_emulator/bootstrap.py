@@ -111,12 +111,19 @@ class Emulator:
     and for a port in use. It then leaves the stored state unchanged. If another process takes the port
     in the meantime, `start` fails after the constructor has already replaced the stored world.
 
+    If `copy_of` is another emulator, the default world is a copy of that emulator's default world. The
+    settings must then have no data directory, scenario or imported state.
+
     The control API calls `request_stop` to stop the emulator. If `request_stop` is None, the control
     API cannot stop it.
     """
 
     def __init__(
-        self, settings: Settings, *, request_stop: Callable[[], object] | None = None
+        self,
+        settings: Settings,
+        *,
+        request_stop: Callable[[], object] | None = None,
+        copy_of: Emulator | None = None,
     ) -> None:
         self._settings = settings
         self._request_stop = request_stop
@@ -160,7 +167,11 @@ class Emulator:
                 if is_stored:
                     check_ports(settings)
             self.worlds = Worlds(self._directory, rebuild=rebuild)
-            self._is_new = self._open_worlds(state)
+            if copy_of is None:
+                self._is_new = self._open_worlds(state)
+            else:
+                self._is_new = True
+                self._copy(copy_of)
             self._warn_of_assumptions()
         except (*_REFUSALS, OSError) as error:
             self._resources.close()
@@ -234,13 +245,12 @@ class Emulator:
         self._default.replace_world(world, title, reason="loaded")
         self._vary()
 
-    def become(self, other: Emulator) -> None:
-        """Replace the default world with a copy of another emulator's default world.
+    def _copy(self, other: Emulator) -> None:
+        """Create the default world as a copy of another emulator's default world.
 
         If this emulator's settings specify a different variation, the copy varies accordingly.
-        Raises StoreFailed.
         """
-        self._default.replace_world(other._default.world, "copied", reason="loaded")
+        self.worlds.add(other._default.world, ephemeral=False, begins=True)
         if self._variation != other._variation:
             self._vary()
 

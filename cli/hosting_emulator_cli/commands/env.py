@@ -66,5 +66,5 @@ def env(
     token = world.mint_token(user, organization=organization).access_token
     variables = world_variables(world, token, project_name)
     if "HOSTING_PROJECT_ID" not in variables:
-        raise no_project_failure(world)
+        raise no_project_failure(world.summary)
     return variables

@@ -8,7 +8,7 @@ port, a build folder or a database do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -85,9 +85,16 @@ class _FinishedRun:
         return self.trial.kind == "base-path" and _PATHLESS_WORLD in self.visit.requests_by_world
 
 
-def make_clean_runs(runs: TrialRuns, *, limit_s: float, jobs: int) -> CleanRuns:
+def make_clean_runs(
+    runs: TrialRuns,
+    *,
+    limit_s: float,
+    jobs: int,
+    on_first: Callable[[CleanRuns], None] = lambda _: None,
+) -> CleanRuns:
     """Make the clean runs, each for at most `limit_s` real seconds.
 
+    `on_first` gets what the first run alone came to, before the others are made. It may make runs.
     Raises CleanRunFailed if the first run or its repetition does not succeed, ScaledRunFailed if the
     run whose clock runs does not succeed, and RunsStopped.
     """
@@ -95,6 +102,7 @@ def make_clean_runs(runs: TrialRuns, *, limit_s: float, jobs: int) -> CleanRuns:
     _require_success(first, limit_s, is_second=False)
     if not first.visit.requests_by_world:
         return CleanRuns(_joined(first, first))
+    on_first(CleanRuns(_joined(first, first), _conduct_symptoms([first])))
     trials = [CleanTrial("base-path"), CleanTrial("scaled")]
     second, scaled = _make_together(runs, trials, limit_s, jobs)
     disturb_each_other = False

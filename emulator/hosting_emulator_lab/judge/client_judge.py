@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from hosting_emulator.messages import Severity
@@ -37,6 +37,10 @@ from hosting_emulator_lab.run_conditions import RunsStopped
 SEEDS = ("1", "2", "3")
 #: How many trials may fail to show a cause again alone before the cause is only a note.
 _MOST_CONFIRMATIONS = 3
+#: The failure of the opening trial: the response to a change is lost.
+_OPENING = ("connection_reset", "after_commit")
+#: There is an opening trial only if the clean run takes at most this share of the budget.
+_OPENING_SHARE = 0.05
 #: A suggested budget is this much longer than the estimated time, and a multiple of so many seconds.
 _SPARE_TIME = 1.25
 _BUDGET_STEP_S = 10
@@ -55,7 +59,7 @@ class Listener(Protocol):
         """A trial that alters a response has ended. All other trials have ended before."""
 
     def on_cause(self, text: CauseText, symptom: Symptom) -> None:
-        """A cause was found, and was seen alone."""
+        """A cause was found, and a run that was alone showed it. This may be before `on_plan`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,25 +104,29 @@ class ClientJudge:
         #: For each cause, whether a run that was alone showed it, and how many runs did not.
         self._seen_alone: dict[str, bool] = {}
         self._confirmations: dict[str, int] = {}
+        #: Held while a trial is repeated alone: what it shows can spare the next repetition.
+        self._repeating = threading.Lock()
+        #: The ids of the causes of which the listener was told.
+        self._announced: set[str] = set()
+        #: What the first clean run came to, as soon as it has ended.
+        self._first: CleanRuns | None = None
+        #: What the opening trial showed, if there was one.
+        self._opening: TrialResult | None = None
 
     def judge(self) -> Judgment:
         """Make all runs, and return the judgment.
 
         Raises CleanRunFailed or ScaledRunFailed if a clean run does not succeed, and RunsStopped if
-        the runs are stopped before the clean runs have ended.
+        the runs are stopped before the first clean run has ended.
         """
-        choices = self._choices
-        clean_runs = make_clean_runs(self._runs, limit_s=choices.budget_s, jobs=choices.jobs)
+        clean_runs = self._make_clean_runs()
         clean = clean_runs.clean
-        self._symptoms += clean_runs.symptoms
-        self._follows_operations = not any(
-            text.id == "operation-not-followed" for text, _ in clean_runs.symptoms
-        )
+        self._follows_operations = _follows_operations(clean_runs)
         plan = plan_trials(clean.observation.requests, SEEDS)
         self._listener.on_plan(plan, clean)
-        for text, symptom in clean_runs.symptoms:
-            if text.severity != "note":
-                self._listener.on_cause(text, symptom)
+        self._symptoms += clean_runs.symptoms
+        self._announce(clean_runs.symptoms)
+        self._use_opening(plan, clean)
         jobs = self._job_count(clean_runs)
         trials_began = time.monotonic()
         self._make_trials(plan, clean, jobs)
@@ -128,6 +136,66 @@ class ClientJudge:
         if not self._unproven(plan, clean) or self._has_counted_cause(clean_runs):
             self._make_alterations(alterations, clean, jobs)
         return self._judgment(plan, clean_runs, jobs, trials_s, self._dependencies(alterations))
+
+    def _make_clean_runs(self) -> CleanRuns:
+        """Make the clean runs. If they are stopped after the first run, return what that run came to.
+
+        Raises as `judge` does.
+        """
+        choices = self._choices
+        try:
+            return make_clean_runs(
+                self._runs, limit_s=choices.budget_s, jobs=choices.jobs, on_first=self._open
+            )
+        except RunsStopped:
+            if self._first is None:
+                raise
+            return self._first
+
+    def _open(self, first: CleanRuns) -> None:
+        """Report what the first clean run shows, and make the opening trial.
+
+        If a client makes a mistake after a lost response, its user learns of it within seconds.
+        """
+        # Only a second clean run shows which keys the client always uses.
+        clean = replace(first.clean, same_keys=())
+        self._first = replace(first, clean=clean)
+        self._announce(first.symptoms)
+        if clean.end.duration_s > self._choices.budget_s * _OPENING_SHARE:
+            return
+        plan = plan_trials(clean.observation.requests, SEEDS)
+        trial = next((trial for trial in plan.required if _is_opening(trial)), None)
+        if trial is None or not self._has_time():
+            return
+        try:
+            self._opening = self._runs.trial(trial, clean, alone=True)
+        except RunsStopped:
+            return
+        self._follows_operations = _follows_operations(first)
+        self._announce(self._symptoms_of(self._opening))
+
+    def _use_opening(self, plan: TrialPlan, clean: CleanRun) -> None:
+        """Add what the opening trial showed, if it would have shown the same beside both clean runs.
+
+        Otherwise its trial is made again.
+        """
+        result = self._opening
+        if result is None or clean.varying_kinds or clean.same_keys:
+            return
+        if result.trial not in plan.required:
+            return
+        symptoms = self._symptoms_of(result)
+        self._symptoms += symptoms
+        for text, _ in symptoms:
+            self._seen_alone[text.id] = True
+        self._count(result.trial, plan)
+
+    def _announce(self, symptoms: Sequence[tuple[CauseText, Symptom]]) -> None:
+        """Tell the listener of each new cause, except for notes."""
+        for text, symptom in symptoms:
+            if text.severity != "note" and text.id not in self._announced:
+                self._announced.add(text.id)
+                self._listener.on_cause(text, symptom)
 
     def _job_count(self, clean_runs: CleanRuns) -> int:
         """Return how many trials are made in parallel.
@@ -148,7 +216,7 @@ class ClientJudge:
 
     def _make_trials(self, plan: TrialPlan, clean: CleanRun, jobs: int) -> None:
         """Make all trials for which there is time, several in parallel."""
-        points = [*plan.required, *plan.others]
+        points = [trial for trial in (*plan.required, *plan.others) if trial not in self._tried]
         with ThreadPoolExecutor(jobs) as pool:
             futures = [pool.submit(self._try_point, point, clean, plan) for point in points[:1]]
             futures.append(pool.submit(self._try_variation, plan, clean))
@@ -241,28 +309,31 @@ class ClientJudge:
         symptoms = self._symptoms_of(result)
         with self._lock:
             self._symptoms += symptoms
-            new = {text.id: (text, symptom) for text, symptom in symptoms if self._is_new(text)}
-        if not new:
+        if not any(self._is_unconfirmed(text) for text, _ in symptoms):
             return
-        repeated = self._runs.trial(result.trial, clean, alone=True)
-        repeated_ids = {text.id for text, _ in self._symptoms_of(repeated)}
-        with self._lock:
-            for id_, (text, symptom) in new.items():
-                was_known = self._seen_alone.get(id_, False)
-                self._seen_alone[id_] = was_known or id_ in repeated_ids
-                if self._seen_alone[id_] and not was_known:
-                    self._listener.on_cause(text, symptom)
+        with self._repeating:
+            new = {text.id: (text, symptom) for text, symptom in symptoms}
+            new = {id_: pair for id_, pair in new.items() if self._is_unconfirmed(pair[0])}
+            if not new:
+                # The repetition of another trial has shown these causes in the meantime.
+                return
+            for id_ in new:
+                self._confirmations[id_] = self._confirmations.get(id_, 0) + 1
+            repeated = self._runs.trial(result.trial, clean, alone=True)
+            repeated_ids = {text.id for text, _ in self._symptoms_of(repeated)}
+            with self._lock:
+                for id_ in new:
+                    self._seen_alone[id_] = id_ in repeated_ids
+                self._announce([pair for id_, pair in new.items() if id_ in repeated_ids])
 
     def _symptoms_of(self, result: TrialResult) -> list[tuple[CauseText, Symptom]]:
         return list(symptoms_of(result, follows_operations=self._follows_operations))
 
-    def _is_new(self, text: CauseText) -> bool:
-        """Return whether a cause must still be seen alone, and count the attempt."""
+    def _is_unconfirmed(self, text: CauseText) -> bool:
+        """Return whether a trial that shows a cause must be repeated alone."""
         if self._seen_alone.get(text.id, False) or text.severity == "note":
             return False
-        attempts = self._confirmations.get(text.id, 0)
-        self._confirmations[text.id] = attempts + 1
-        return attempts < _MOST_CONFIRMATIONS
+        return self._confirmations.get(text.id, 0) < _MOST_CONFIRMATIONS
 
     # --- Judgment --------------------------------------------------------------------------------
 
@@ -344,3 +415,13 @@ class ClientJudge:
             seconds_per_trial = trials_s / len(self._tried)
         estimate_s = (used_s + not_tried * seconds_per_trial) * _SPARE_TIME
         return _BUDGET_STEP_S * math.ceil(estimate_s / _BUDGET_STEP_S)
+
+
+def _follows_operations(clean_runs: CleanRuns) -> bool:
+    """Return whether a client polls its operations until their end in the clean runs."""
+    return not any(text.id == "operation-not-followed" for text, _ in clean_runs.symptoms)
+
+
+def _is_opening(trial: FaultTrial) -> bool:
+    point = trial.point
+    return (point.fault, point.phase) == _OPENING

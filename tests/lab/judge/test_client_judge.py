@@ -18,7 +18,7 @@ from hosting_emulator_lab.judge.trial_plan import TrialPlan
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
 from hosting_emulator_lab.run_conditions import RunsStopped
-from tests.lab.judge.planned_runs import PlannedRuns
+from tests.lab.judge.planned_runs import CALLS, PlannedRuns
 from tests.lab.judge.test_causes import finding
 
 PATIENCE_S = 10.0
@@ -50,9 +50,9 @@ class Progress:
 def judge(runs: PlannedRuns, progress: Progress | None = None, **choices: Any) -> Judgment:
     """Judge a client whose runs a test has planned."""
     options: dict[str, Any] = {"command": "client", "budget_s": 60.0, "jobs": 1, **choices}
-    stop_reason = options.pop("stop_reason", "")
+    stop_reason = options.pop("stop_reason", str)
     listener = progress or Progress()
-    return ClientJudge(runs, JudgeChoices(**options), listener, lambda: stop_reason).judge()
+    return ClientJudge(runs, JudgeChoices(**options), listener, stop_reason).judge()
 
 
 def fails_at(text: str, **fields: Any) -> Any:
@@ -66,6 +66,13 @@ def fails_at(text: str, **fields: Any) -> Any:
     return results
 
 
+def doubles_after_lost_response(trial: Trial, alone: bool) -> TrialResult | None:
+    """Make a change twice where the response to the change is lost."""
+    if str(trial).endswith("/connection_reset/after_commit"):
+        return TrialResult(trial, "doubled", ("2 keys",), 0, 0.5)
+    return None
+
+
 def test_a_client_that_survives_everything_survives() -> None:
     judgment = judge(PlannedRuns())
     assert (judgment.exit_code, judgment.headline) == (0, "survived")
@@ -76,8 +83,73 @@ def test_a_client_that_survives_everything_survives() -> None:
 def test_a_judgment_begins_with_three_clean_runs() -> None:
     runs = PlannedRuns()
     judge(runs)
-    assert runs.log[0] == "clean alone"
-    assert sorted(runs.log[1:3]) == ["clean/base-path", "clean/scaled"]
+    clean_runs = [text for text in runs.log if text.startswith("clean")]
+    assert clean_runs[0] == "clean alone"
+    assert sorted(clean_runs[1:]) == ["clean/base-path", "clean/scaled"]
+
+
+def test_a_lost_response_is_tried_right_after_the_first_clean_run() -> None:
+    runs = PlannedRuns()
+    judge(runs)
+    opening = runs.log[1].removesuffix(" alone")
+    assert opening.endswith("/connection_reset/after_commit")
+    assert runs.log.count(opening) == 0
+
+
+def test_a_long_command_is_not_held_up_by_a_trial_between_its_clean_runs() -> None:
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        return RunEnd(0, duration_s=40.0, printed_lines=("done",))
+
+    runs = PlannedRuns(clean_ends=ends)
+    judge(runs)
+    assert runs.log[1].startswith("clean/")
+
+
+def test_causes_are_told_as_soon_as_a_run_shows_them() -> None:
+    runs = PlannedRuns(doubles_after_lost_response, findings={"clean": [finding("secret-in-url")]})
+    other_clean_runs: list[int] = []
+
+    class Told(Progress):
+        def on_cause(self, text: CauseText, symptom: Symptom) -> None:
+            super().on_cause(text, symptom)
+            other_clean_runs.append(sum("clean/" in run for run in runs.log))
+
+    progress = Told()
+    judgment = judge(runs, progress)
+    assert progress.causes == ["secret-in-url", "done-twice"]
+    assert other_clean_runs == [0, 0]
+    assert {cause.id for cause in judgment.causes} == {"secret-in-url", "done-twice"}
+
+
+def test_a_judgment_that_is_interrupted_after_its_first_run_reports_what_it_showed() -> None:
+    reasons: list[str] = []
+
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        if trial.kind != "skip":
+            reasons.append("interrupted")
+            raise RunsStopped
+        return RunEnd(0, duration_s=0.5, printed_lines=("done",))
+
+    runs = PlannedRuns(doubles_after_lost_response, ends)
+    judgment = judge(runs, stop_reason=lambda: " ".join(reasons[:1]))
+    assert [cause.id for cause in judgment.causes] == ["done-twice"]
+    assert judgment.tried == 1
+    assert judgment.exit_code == 1
+
+
+def test_trials_that_show_the_same_at_the_same_time_are_repeated_once() -> None:
+    both_run = threading.Barrier(2, timeout=PATIENCE_S)
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if not isinstance(trial, FaultTrial) or trial.point.fault != "timeout":
+            return None
+        if not alone and trial.point.call in CALLS[:2]:
+            both_run.wait()
+        return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5)
+
+    runs = PlannedRuns(results)
+    judge(runs, jobs=8)
+    assert len([text for text in runs.log if "timeout" in text and "alone" in text]) == 1
 
 
 def test_an_expired_token_and_varied_responses_are_always_tried() -> None:
@@ -206,7 +278,7 @@ def test_a_cause_counts_even_if_the_budget_was_too_small() -> None:
 
 
 def test_an_interrupted_judgment_reports_what_there_is() -> None:
-    judgment = judge(PlannedRuns(), stop_reason="interrupted")
+    judgment = judge(PlannedRuns(), stop_reason=lambda: "interrupted")
     assert judgment.exit_code == 2
     assert any("interrupted" in remark for remark in judgment.remarks)
 
@@ -229,6 +301,8 @@ def test_no_more_trials_are_made_at_once_than_the_processors_can_serve(
     enough = threading.Event()
 
     def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if alone:
+            return None
         with lock:
             running.append(trial)
             counts.append(len(running))
