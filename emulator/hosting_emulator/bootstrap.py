@@ -53,6 +53,7 @@ from hosting_emulator.http.file_limits import FileLimitReports, raise_file_limit
 from hosting_emulator.http.guard import Site
 from hosting_emulator.http.protocol import ServerFunctions
 from hosting_emulator.http.server import Server
+from hosting_emulator.identity.tokens import TOOL_TOKEN_LIFETIME_S
 from hosting_emulator.logs import log_to_stderr, log_worlds
 from hosting_emulator.running_emulators import EmulatorRecord, registered
 from hosting_emulator.scenario.errors import ScenarioError
@@ -451,7 +452,9 @@ class Emulator:
         organization_id = None
         if user is not None:
             organization_id = home_of(world, user)
-            token = self._default.mint(user, organization_id, base_url)
+            token = self._default.mint(
+                user, organization_id, base_url, lifetime_s=TOOL_TOKEN_LIFETIME_S
+            )
         all_projects = in_order(world, PROJECTS)
         projects = [
             project for project in all_projects if project.organization_id == organization_id

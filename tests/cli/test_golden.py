@@ -88,7 +88,7 @@ intervene stick_operation project=shop
 intervene set_plan organization=acme plan=pro --json
 intervene expire_ticket
 intervene kinds
-token --user reader --expires-in 5m
+token --user reader --lifetime 5m
 token --user nobody-such
 token --api-key --permission dns.read --permission projects.read
 token --api-key --json

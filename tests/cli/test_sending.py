@@ -71,14 +71,14 @@ CASES: list[tuple[str, str, Any, Any]] = [
     ("world reset ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
     ("world reset --world ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
     (
-        "token --world w --user reader --organization free --without-session --expires-in 1h30m",
+        "token --world w --user reader --organization free --without-session --lifetime 1h30m",
         "POST /worlds/w/tokens",
         TOKEN,
         {
             "user": "reader",
             "organization": "free",
             "interactive": False,
-            "expires_in_seconds": 5400,
+            "lifetime": "1h30m",
         },
     ),
     (

@@ -24,7 +24,7 @@ test("tokens belong to their users", () =>
   }));
 
 test("time stands still until the test moves it", () =>
-  withWorld({ token: { expires_in_seconds: 3600 } }, async (world) => {
+  withWorld({ token: { lifetime: "1h" } }, async (world) => {
     const path = `/v1/projects/${world.projects.shop}/deployments`;
     assert.equal((await world.fetch(path)).status, 200);
 

@@ -21,7 +21,7 @@ from tests.golden.names import Names
 from tests.golden.record import Exchange, Part, write
 from tests.golden.writing import files_of
 from tests.support.calls import Response
-from tests.support.emulator_process import TEN_YEARS_S, Client, emulator
+from tests.support.emulator_process import Client, emulator
 from tests.support.wire import wire
 
 #: The seed of every world, so that the record has a value only once that is the same in two worlds.
@@ -345,7 +345,7 @@ class WorldWalk:
         self.poll_path = template.removeprefix("/v1/").replace("{operation_id}", "{}")
 
     def _token(self, user: str) -> str:
-        request = {"user": user, "expires_in_seconds": TEN_YEARS_S}
+        request = {"user": user}
         response = self.walk.control("POST", f"worlds/{self.name}/tokens", request)
         token = str(response.json["access_token"])
         self.walk.parts[-1].names.add(token, f"{{token-{user}}}")

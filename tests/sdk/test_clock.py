@@ -31,7 +31,7 @@ def test_the_clock_refuses_invalid_times(hosting_emulator: HostingEmulator):
     clock = hosting_emulator.clock
 
     for span in (-1, timedelta(days=-1), float("inf"), float("nan")):
-        words = re.escape(f"cannot move by {span!r}: use a finite span that is not negative")
+        words = re.escape(f"{span!r} is not a span: use a finite span that is not negative")
         with pytest.raises(ValueError, match=f"{words}$"):
             clock.advance(span)
     with pytest.raises(ControlRefused, match="'soon'") as refused:

@@ -53,7 +53,7 @@ def test_each_method_of_the_sdk_reaches_its_resource(api: HttpWorld):
     oldest = emulator.commits()[-1]
     assert emulator.rewind(oldest.commit).name == world
     assert emulator.create_api_key("reader", name="ci", permissions=[]).value
-    assert emulator.mint_token(interactive=False, expires_in_seconds=60).expires_in == 60
+    assert emulator.mint_token(interactive=False, lifetime=60).expires_in == 60
     assert emulator.load_scenario(name="rate-limited").name == world
     assert emulator.import_state(state).counts["operations"]
     assert emulator.reset().name == world

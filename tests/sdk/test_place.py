@@ -67,7 +67,7 @@ def test_a_token_is_issued_once_and_outlives_an_advanced_clock(api: HttpWorld):
 
 
 def test_a_token_can_have_a_lifetime(api: HttpWorld):
-    token = api.emulator.token("reader", expires_in_seconds=60)
+    token = api.emulator.token("reader", lifetime="60s")
     api.emulator.clock.advance(61)
 
     assert token != api.emulator.token("reader")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import assert_type
 
@@ -33,7 +34,7 @@ def as_an_editor_sees_it(world: HostingEmulator) -> None:
     assert_type(world.base_url, str)
     assert_type(world.projects, Aliases)
     assert_type(world.projects["shop"], str)
-    assert_type(world.token("owner", expires_in_seconds=60), str)
+    assert_type(world.token("owner", lifetime=timedelta(minutes=1)), str)
     assert_type(world.headers(key="k"), dict[str, str])
     assert_type(world.clock.advance("1s"), str)
     assert_type(world.clock.mode, ClockMode)

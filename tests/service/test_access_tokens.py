@@ -7,6 +7,8 @@ import hmac
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import urlopen
 
 import jwt
 import pytest
@@ -14,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from hosting_emulator.sdk import HostingEmulator, WorldSnapshot
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
 from tests.support.forged_tokens import (
@@ -328,18 +331,72 @@ def test_a_token_of_another_world_is_refused(api: CheckedWorld) -> None:
 # --- Time ---------------------------------------------------------------------------------------
 
 
-def test_a_token_is_valid_for_an_hour_of_world_time(api: CheckedWorld) -> None:
-    token = api.emulator.mint_token("owner")
-    assert token.expires_in == 3600
+def token_of_a_sign_in(api: CheckedWorld) -> dict[str, Any]:
+    """Sign the owner in at the world's identity provider, and return the token response."""
+    form = urlencode({"grant_type": "password", "username": "owner"}).encode()
+    with urlopen(f"{api.emulator.summary.issuer}/token", form) as response:
+        tokens: dict[str, Any] = json.load(response)
+    return tokens
+
+
+def test_a_token_from_signing_in_is_valid_for_an_hour_of_world_time(api: CheckedWorld) -> None:
+    tokens = token_of_a_sign_in(api)
+    assert tokens["expires_in"] == 3600
 
     api.advance("59m59s999ms")
+    assert api.dns(token=tokens["access_token"]).status == 200
+    api.advance("1ms")
+    refused(api.dns(token=tokens["access_token"]))
+
+
+def test_a_token_of_a_tool_is_valid_for_ten_years_of_world_time(api: CheckedWorld) -> None:
+    token = api.emulator.mint_token("owner")
+    assert token.expires_in == 3650 * 86_400
+
+    api.advance("3649d23h59m59s999ms")
     assert api.dns(token=token.access_token).status == 200
     api.advance("1ms")
     refused(api.dns(token=token.access_token))
 
 
+EARLY_SCENARIO = "{name: early, description: Long ago., clock: {at: '1970-01-01T00:00:00Z'}}"
+#: The ways in which world time goes back: each leads a world back to the state of a snapshot or
+#: to an even earlier time.
+WAYS_BACK: dict[str, Callable[[HostingEmulator, WorldSnapshot], Any]] = {
+    "reset": lambda world, _: world.reset(),
+    "rewind": lambda world, _: world.rewind(world.commits()[-1].commit),
+    "snapshot": lambda world, snapshot: world.restore(snapshot),
+    "scenario": lambda world, _: world.load_scenario(text=EARLY_SCENARIO),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_BACK)
+@pytest.mark.parametrize("options", [{}, {"lifetime": "90d"}])
+def test_a_token_of_a_tool_stays_valid_when_world_time_goes_back(
+    api: CheckedWorld, way: str, options: Any
+) -> None:
+    # given a token that is handed out on the next day, in the session after the first
+    emulator = api.emulator
+    snapshot = emulator.snapshot()
+    api.advance("1d")
+    emulator.intervene("end_session", user="owner")
+    token = emulator.mint_token("owner", **options).access_token
+
+    WAYS_BACK[way](emulator, snapshot)
+
+    assert api.dns(token=token).status == 200
+    assert api.create_key(token=token).status == 201
+
+
+def test_each_token_is_new_although_the_clock_stands_still(api: CheckedWorld) -> None:
+    by_hand = [api.emulator.mint_token("owner").access_token for _ in range(2)]
+    by_signing_in = [token_of_a_sign_in(api)["access_token"] for _ in range(2)]
+
+    assert len({*by_hand, *by_signing_in}) == 4
+
+
 def test_a_token_that_was_never_used_expires_too(api: CheckedWorld) -> None:
-    token = api.emulator.token("owner", expires_in_seconds=60)
+    token = api.emulator.token("owner", lifetime="60s")
     api.advance("60s")
 
     refused(api.dns(token=token))
@@ -347,8 +404,9 @@ def test_a_token_that_was_never_used_expires_too(api: CheckedWorld) -> None:
 
 def test_a_token_is_refused_before_its_nbf_or_iat(api: CheckedWorld) -> None:
     claims = claims_of(api)
-    later = sign_token(api, {**claims, "nbf": claims["iat"] + 100})
-    from_the_future = sign_token(api, {**claims, "iat": claims["iat"] + 100})
+    now_s = int(api.now().timestamp())
+    later = sign_token(api, {**claims, "nbf": now_s + 100})
+    from_the_future = sign_token(api, {**claims, "iat": now_s + 100})
 
     for token in (later, from_the_future):
         refused(api.dns(token=token))
@@ -361,7 +419,7 @@ def test_a_token_is_valid_from_the_moment_it_is_minted(api: CheckedWorld) -> Non
     # given a moment in the middle of a second: `iat` is in whole seconds
     api.advance("999ms")
 
-    token = api.emulator.token("owner", expires_in_seconds=60)
+    token = api.emulator.token("owner", lifetime="60s")
 
     assert api.dns(token=token).status == 200
 
@@ -371,13 +429,17 @@ def test_a_token_is_valid_from_the_moment_it_is_minted(api: CheckedWorld) -> Non
 
 def test_a_token_has_the_claims_of_its_user(api: CheckedWorld) -> None:
     users = {p.alias: p for p in api.emulator.summary.users}
-    claims = token_parts(api.emulator.token("owner", expires_in_seconds=600))[1]
+    tokens = token_of_a_sign_in(api)
+    claims = token_parts(tokens["access_token"])[1]
 
     assert claims["sub"] == users["owner"].id
     assert claims["org_id"] == api.emulator.organization
-    assert claims["exp"] - claims["iat"] == 600
+    assert claims["exp"] - claims["iat"] == 3600
     assert claims["iat"] == int(api.now().timestamp())
     assert claims["sid"]
+    tool_claims = token_parts(api.emulator.token("owner", lifetime="10m"))[1]
+    assert tool_claims["iat"] == 0
+    assert tool_claims["exp"] == claims["iat"] + 600
     assert "sid" not in token_parts(api.emulator.token("owner", interactive=False))[1]
     assert "org_id" not in token_parts(api.emulator.token("no-organization"))[1]
 

@@ -16,7 +16,7 @@ NOW_S = 1_767_225_600  # 2026-01-01T00:00:00Z, where a frozen clock begins
 
 def read_with_new_token(api: HttpWorld, lifetime_s: int = 3600) -> Any:
     """Read the DNS authorization with a token that is issued now."""
-    token = api.emulator.mint_token("owner", expires_in_seconds=lifetime_s).access_token
+    token = api.emulator.mint_token("owner", lifetime=lifetime_s).access_token
     return api.dns(user=None, token=token)
 
 
@@ -27,7 +27,7 @@ def date_s(response: Any) -> int:
 
 def test_a_token_of_a_clock_that_is_ahead_is_valid_when_world_time_catches_up(api: HttpWorld):
     api.intervene("skew_clock", tokens="5m")
-    token = api.emulator.mint_token("owner", expires_in_seconds=3600).access_token
+    token = api.emulator.mint_token("owner", lifetime="1h").access_token
 
     early = api.dns(user=None, token=token)
     api.advance("5m")

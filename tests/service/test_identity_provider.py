@@ -45,7 +45,7 @@ def ask(api: CheckedWorld, headers: dict[str, str] | None = None, **form: str) -
 def test_a_token_can_be_verified_with_the_published_keys(api: CheckedWorld) -> None:
     """A client library goes from discovery to the key, and from the key to the claims."""
     discovery = discover(api)
-    token = api.emulator.token("owner", expires_in_seconds=600)
+    token = api.emulator.token("owner", lifetime="10m")
 
     keys = jwt.PyJWKSet.from_dict(get(discovery["jwks_uri"]))
     claims = jwt.decode(

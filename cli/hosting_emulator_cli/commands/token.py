@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator
 
 
-def _read_whole_seconds(text: str) -> int:
-    """Convert a duration to seconds.
+def _read_lifetime(text: str) -> str:
+    """Return a duration as it was written.
 
     Raises ValueError if the duration is less than 1s or not a whole number of seconds.
     """
     duration_s = read_seconds(text)
     if duration_s < 1 or not duration_s.is_integer():
         raise ValueError(f"must be a whole number of seconds and at least 1s, not {text!r}")
-    return int(duration_s)
+    return text
 
 
 def _secret_text(secret: AccessToken | NewApiKey) -> str:
@@ -39,7 +39,7 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     epilog=examples(
         """
         hosting-emulator token
-        hosting-emulator token --user reader --expires-in 5m
+        hosting-emulator token --user reader --lifetime 5m
         hosting-emulator token --api-key --permission dns.read
         curl -H "Authorization: Bearer $(hosting-emulator token)" …
         """
@@ -66,11 +66,13 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     multiple=True,
 )
 @opt.option(
-    "--expires-in",
-    "expires_in_seconds",
+    "--lifetime",
     metavar="DURATION",
-    help="Lifetime of the token in world time, in whole seconds, such as 90s or 1h. Default: 1h.",
-    type=TextType("duration", _read_whole_seconds),
+    help=(
+        "Lifetime of the token in world time, such as 90s or 1h. Default: ten years. A token from "
+        "a sign-in lives one hour."
+    ),
+    type=TextType("duration", _read_lifetime),
 )
 @prints(_secret_text)
 @opt.with_world
@@ -81,15 +83,15 @@ def token(
     without_session: bool,
     api_key: bool,
     permissions: tuple[str, ...],
-    expires_in_seconds: int | None,
+    lifetime: str | None,
 ) -> AccessToken | NewApiKey:
     """Print an access token.
 
     Prints just the token, ready to use in an Authorization header. --json adds the token's expiry
-    time.
+    time. The token stays valid when world time goes back, for example after a reset.
     """
-    if api_key and (without_session or expires_in_seconds is not None):
-        raise click.UsageError("--api-key: leave out --without-session and --expires-in")
+    if api_key and (without_session or lifetime is not None):
+        raise click.UsageError("--api-key: leave out --without-session and --lifetime")
     if permissions and not api_key:
         raise click.UsageError("--permission needs --api-key")
     if api_key:
@@ -100,5 +102,5 @@ def token(
         user,
         organization=organization,
         interactive=not without_session,
-        expires_in_seconds=expires_in_seconds,
+        lifetime=lifetime,
     )

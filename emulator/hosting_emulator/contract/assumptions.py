@@ -484,7 +484,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     token_lifetime: Annotated[
         Duration,
         Assumption(
-            doc="The lifetime of an access token, in world time.",
+            doc="The lifetime of an access token from a sign-in, in world time.",
             sentence="an access JWT [...]",
             unseen="one token does not show the lifetime of other tokens",
         ),

@@ -566,9 +566,11 @@ _ROWS = (
     FixedAssumption(
         name="token_claims",
         doc=(
-            "An access token has the claims iss, aud, sub, iat, exp, name and email. A token "
-            "for an organization also has org_id, a token of an interactive session has sid, "
-            "and a token from a sign-in has client_id, scope and jti."
+            "An access token has the claims iss, aud, sub, iat, exp, jti, name and email. A "
+            "token for an organization also has org_id, a token of an interactive session has "
+            "sid, and a token from a sign-in in a browser has client_id and scope. A token that "
+            "a tool of the emulator hands out is valid for ten years of world time by default, "
+            "and its iat is 1970-01-01, so that it stays valid when world time goes back."
         ),
         sentence="an access JWT issued by an identity provider",
         reason="a token's content concerns only the API and its identity provider",

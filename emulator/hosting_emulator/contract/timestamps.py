@@ -15,9 +15,11 @@ _RFC_3339 = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,30})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: The earliest time that a world can have: 1970-01-01T00:00:00Z.
+EARLIEST_MS = 0
 #: The latest time in milliseconds that RFC 3339 can express: 9999-12-31T23:59:59.999Z.
 LATEST_MS = 253_402_300_799_999
-_EARLIEST_MS = -62_135_596_800_000
+_YEAR_1_MS = -62_135_596_800_000
 
 
 def format_timestamp(at_ms: int) -> str:
@@ -25,7 +27,7 @@ def format_timestamp(at_ms: int) -> str:
 
     A time outside the years 1 to 9999 becomes the nearest time within these years.
     """
-    seconds, ms = divmod(min(max(at_ms, _EARLIEST_MS), LATEST_MS), 1000)
+    seconds, ms = divmod(min(max(at_ms, _YEAR_1_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"
 
 
@@ -48,7 +50,7 @@ def parse_timestamp(text: str) -> int:
             f"{text!r} is not a timestamp: write it like 2026-01-31T09:30:00Z (with Z or an offset)"
         )
     at_ms = (moment - _EPOCH) // timedelta(milliseconds=1)
-    if not 0 <= at_ms <= LATEST_MS:
+    if not EARLIEST_MS <= at_ms <= LATEST_MS:
         raise ValueError(f"{text!r} is outside the years 1970 to 9999")
     return at_ms
 

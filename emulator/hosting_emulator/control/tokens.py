@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
+from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.http.endpoint import (
@@ -17,31 +18,29 @@ from hosting_emulator.http.endpoint import (
     find,
     refused_as,
 )
-from hosting_emulator.identity.tokens import TokenClaims, mint_token
+from hosting_emulator.identity.tokens import TOOL_TOKEN_LIFETIME_S, TokenClaims, mint_token
 from hosting_emulator.messages import AccessToken, KeyMetadata, NewApiKey
 from hosting_emulator.world.naming import default_user
 from hosting_emulator.world.records import User
 from hosting_emulator.world.tables import ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
 
-_LONGEST_LIFETIME_S: Final = 10 * 365 * 86_400
 _LONGEST_KEY_NAME: Final = 64
-
-#: A lifetime in seconds, with bounds for the OpenAPI document.
-Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONGEST_LIFETIME_S})]
 
 
 class NewToken(Body):
     """An access token to create. `user` is the alias or id of the token's user.
 
-    `expires_in_seconds` is a lifetime in world time. Without `user`, the token is for the user with
-    the alias `owner` or, if there is no such user, for an owner of the first organization.
+    `lifetime` is a duration of world time from 1s to 3650d, which is ten years and the default.
+    The token stays valid after a reset, a rewind or a scenario that moves world time back. Without
+    `user`, the token is for the user with the alias `owner` or, if there is no such user, for an
+    owner of the first organization.
     """
 
     user: str | None = None
     organization: str | UnsetType | None = UNSET
     interactive: bool = True
-    expires_in_seconds: Lifetime | None = None
+    lifetime: str | None = None
 
 
 class NewKey(Body):
@@ -59,7 +58,7 @@ class NewKey(Body):
 def create_token(
     context: Context,
     engine: Engine,
-    body: Annotated[NewToken, Example({"user": "member", "expires_in_seconds": 60})],
+    body: Annotated[NewToken, Example({"user": "member", "lifetime": "1h"})],
 ) -> AccessToken:
     """Create an access JWT for a user, as if the user had signed in."""
     return mint_token(engine, context.base_url, token_claims(engine.world, body))
@@ -67,13 +66,22 @@ def create_token(
 
 def token_claims(world: World, body: NewToken) -> TokenClaims:
     """Return the claims for a requested token. Raises ControlRefusal."""
-    lifetime_s = body.expires_in_seconds
     user = _find_user(world, body.user)
     organization_id = _token_organization(world, user, body.organization)
-    if lifetime_s is not None and not 1 <= lifetime_s <= _LONGEST_LIFETIME_S:
-        detail = f"expires_in_seconds must be 1 to {_LONGEST_LIFETIME_S}"
-        raise ControlRefusal(400, "Bad lifetime", detail)
-    return TokenClaims(user, organization_id, body.interactive, lifetime_s)
+    return TokenClaims(user, organization_id, body.interactive, _read_lifetime_s(body.lifetime))
+
+
+def _read_lifetime_s(duration: str | None) -> int:
+    """Return the lifetime of a token in whole seconds. Raises ControlRefusal 400."""
+    if duration is None:
+        return TOOL_TOKEN_LIFETIME_S
+    with refused_as(400, "Bad lifetime", ValueError):
+        lifetime_s, rest_ms = divmod(parse_duration_ms(duration), 1000)
+        if rest_ms or not 1 <= lifetime_s <= TOOL_TOKEN_LIFETIME_S:
+            raise ValueError(
+                f"lifetime must be a whole number of seconds from 1s to 3650d, not {duration!r}"
+            )
+    return lifetime_s
 
 
 def create_api_key(

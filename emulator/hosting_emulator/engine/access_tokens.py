@@ -183,7 +183,7 @@ class AccessTokens:
             principal,
             not_before_ms=int(max(issued_s, not_before_s) * 1000),
             expires_ms=int(expires_s * 1000),
-            grant=claims.get("jti", "").partition(".")[0] or None,
+            grant=_grant_in(claims.get("jti", "")),
         )
 
     def _describe_signer(self, token: str) -> str | None:
@@ -258,6 +258,15 @@ def _check_validity(change: Change, token: _VerifiedToken) -> None:
         raise _unauthenticated(
             "The access token was revoked: its authorization code or refresh token was used twice."
         )
+
+
+def _grant_in(token_id: str) -> str | None:
+    """Return the key of the grant in a `jti` of the form `grant.generation`.
+
+    Returns None for the `jti` of a token that was issued without a browser sign-in.
+    """
+    grant, separator, _ = token_id.partition(".")
+    return grant if separator else None
 
 
 def _path_of(issuer: object) -> str | None:

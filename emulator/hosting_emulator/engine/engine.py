@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from hosting_emulator.calls.api_keys import make_key
 from hosting_emulator.calls.request import CallRequest, derived_request_id
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.timestamps import EARLIEST_MS
 from hosting_emulator.engine.access_tokens import AccessTokens, issuer_path
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.feed import Feed
@@ -115,6 +116,8 @@ class Engine:
         #: The number of control API requests for this world.
         self.control_requests = 0
         self._unlogged_responses = 0
+        #: The number of access tokens that were issued for this world.
+        self._issued_tokens = 0
         #: Returns the engines of all worlds in the process.
         self.worlds: Callable[[], Iterable[Engine]] = tuple
 
@@ -376,8 +379,23 @@ class Engine:
 
     @property
     def token_lifetime_s(self) -> int:
-        """The lifetime of an access token, in seconds of world time."""
+        """The lifetime of an access token from a sign-in, in seconds of world time."""
         return max(1, parse_duration_ms(self.world.assumptions.token_lifetime) // 1000)
+
+    def provider_ms(self) -> int:
+        """Return the time that the identity provider's clock shows, in milliseconds since 1970."""
+        return self.now_ms() + self.world.clock.token_skew_ms
+
+    def _issued_s(self, now_s: int, lifetime_s: int | None) -> int:
+        """Return the `iat` of a token that the identity provider issues at `now_s`.
+
+        A token that a tool hands out is dated to the earliest time that a world can have. It stays
+        valid when a reset, a rewind or another scenario moves world time back. A skewed clock of
+        the identity provider dates such a token too, because the skew is set to be seen.
+        """
+        if lifetime_s is None or self.world.clock.token_skew_ms:
+            return now_s
+        return EARLIEST_MS // 1000
 
     def mint(
         self,
@@ -391,20 +409,27 @@ class Engine:
     ) -> str:
         """Return a new access token for a user. The issuer is the identity provider under `base_url`.
 
-        `lifetime_s` is in seconds of world time. An `interactive` token names the user's current
-        session, if there is one. `redeemed` is the grant of a browser sign-in. A token with a grant
-        also names the grant's client and scope (RFC 9068, section 2.2), and is revoked with the grant.
+        Without `lifetime_s`, the token is issued for a sign-in: it is valid from now on for
+        `token_lifetime_s`. With `lifetime_s`, in seconds of world time, a tool hands the token out
+        (see `_issued_s`).
+
+        An `interactive` token names the user's current session, if there is one. `redeemed` is the
+        grant of a browser sign-in. A token with a grant also names the grant's client and scope
+        (RFC 9068, section 2.2), and is revoked with the grant.
         """
-        issued = (self.now_ms() + self.world.clock.token_skew_ms) // 1000
+        now_s = self.provider_ms() // 1000
+        self._issued_tokens += 1
         claims: dict[str, Any] = {
             "iss": base_url + issuer_path(self.world.name),
             "aud": self.world.assumptions.token_audience,
             "sub": user.id,
-            "iat": issued,
-            "exp": issued + (lifetime_s or self.token_lifetime_s),
+            "iat": self._issued_s(now_s, lifetime_s),
+            "exp": now_s + (lifetime_s or self.token_lifetime_s),
         }
         session_id = None
-        grant_claims: dict[str, Any] = {}
+        # The ordinal makes each token unique. Without it, a client that renews a refused token
+        # under a frozen clock would receive the same token again.
+        grant_claims: dict[str, Any] = {"jti": f"token-{self._issued_tokens}"}
         if redeemed is not None:
             grant = redeemed.grant
             session_id = grant.session_id

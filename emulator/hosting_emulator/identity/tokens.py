@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
@@ -10,13 +11,18 @@ from hosting_emulator.engine.sign_ins import RedeemedGrant
 from hosting_emulator.messages import AccessToken
 from hosting_emulator.world.records import User
 
+#: The default and the longest lifetime, in seconds of world time, of a token that a tool hands
+#: out: ten years.
+TOOL_TOKEN_LIFETIME_S: Final = 10 * 365 * 86_400
+
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
     """The content of an access token.
 
-    `interactive` means that the token belongs to an interactive session. `lifetime_s` is in seconds of
-    world time, or None for the world's default lifetime.
+    `interactive` means that the token belongs to an interactive session. `lifetime_s` is the
+    lifetime, in seconds of world time, of a token that a tool hands out. It is None for a token
+    from a sign-in, whose lifetime is an assumption.
     """
 
     user: User
@@ -35,20 +41,20 @@ def mint_token(
 
     `redeemed` is the grant for which the token is issued, if a user signed in with a browser.
     """
-    now_ms = engine.run_due()
+    engine.run_due()
     lifetime_s = claims.lifetime_s or engine.token_lifetime_s
+    expires_ms = (engine.provider_ms() // 1000 + lifetime_s) * 1000
     token = engine.mint(
         claims.user,
         claims.organization_id,
         base_url,
         interactive=claims.interactive,
-        lifetime_s=lifetime_s,
+        lifetime_s=claims.lifetime_s,
         redeemed=redeemed,
     )
-    expires_at_s = now_ms // 1000 + lifetime_s
     return AccessToken(
         access_token=token,
         token_type="Bearer",
         expires_in=lifetime_s,
-        expires_at=format_timestamp(expires_at_s * 1000),
+        expires_at=format_timestamp(expires_ms),
     )

@@ -14,6 +14,19 @@ Duration: TypeAlias = str | timedelta | float
 """A span of world time: a string such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
 
 
+def duration_text(span: Duration) -> str:
+    """Return a span as the control API reads it, rounded to milliseconds.
+
+    Raises ValueError for a negative or infinite span. The control API checks a string.
+    """
+    if isinstance(span, str):
+        return span
+    ms = span / timedelta(milliseconds=1) if isinstance(span, timedelta) else span * 1000
+    if not 0 <= ms < float("inf"):
+        raise ValueError(f"{span!r} is not a span: use a finite span that is not negative")
+    return f"{round(ms)}ms"
+
+
 class WorldClock(WorldHandle):
     """A world's clock, which can only move forward. When time moves, all due events happen."""
 
@@ -43,14 +56,7 @@ class WorldClock(WorldHandle):
         Raises ValueError for a negative or infinite span, and ControlRefused for a string that is
         not a valid span.
         """
-        if isinstance(by, str):
-            return self.move(by=by).now
-        ms = by / timedelta(milliseconds=1) if isinstance(by, timedelta) else by * 1000
-        if not 0 <= ms < float("inf"):
-            raise ValueError(
-                f"the clock cannot move by {by!r}: use a finite span that is not negative"
-            )
-        return self.move(by=f"{round(ms)}ms").now
+        return self.move(by=duration_text(by)).now
 
     def advance_to(self, moment: str | datetime) -> str:
         """Move time forward to an RFC 3339 timestamp or a datetime, and return the new time.

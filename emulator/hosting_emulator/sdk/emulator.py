@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from hosting_emulator import messages
 from hosting_emulator.sdk.addresses import read_address
-from hosting_emulator.sdk.clock import WorldClock
+from hosting_emulator.sdk.clock import Duration, WorldClock, duration_text
 from hosting_emulator.sdk.conduct import WorldConduct
 from hosting_emulator.sdk.errors import EmulatorUnreachable
 from hosting_emulator.sdk.faults import WorldFaults
@@ -39,22 +39,18 @@ from hosting_emulator.sdk.snapshots import WorldSnapshot
 from hosting_emulator.sdk.transport import Transport, path_of, without_none
 from hosting_emulator.sdk.world_handle import ignore_missing
 
-#: The default lifetime of a token. It is long, so that tokens stay valid in tests that advance time
-#: a lot.
-_TEN_YEARS_S = 10 * 365 * 86_400
-
 
 class TokenOptions(TypedDict, total=False):
     """Options for an access token, other than its user.
 
     `organization` is an alias or an id. The default is the user's first organization.
-    `expires_in_seconds` is the lifetime in seconds of world time. `interactive` (default: true)
-    means that the token belongs to an interactive session.
+    `lifetime` is a span of world time, by default ten years. `interactive` (default: true) means
+    that the token belongs to an interactive session.
     """
 
     organization: str | None
     interactive: bool
-    expires_in_seconds: int | None
+    lifetime: Duration | None
 
 
 class ApiKeyOptions(TypedDict, total=False):
@@ -413,15 +409,14 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def token(self, user: str | None = None, **options: Unpack[TokenOptions]) -> str:
         """Return an access token for a user, who is given by alias or id.
 
-        By default, the token is valid for ten years of world time, and every call for the same user
-        returns the same token. `mint_token` always creates a new token. Raises ControlRefused (404)
-        for an unknown user.
+        By default, the token is valid for ten years of world time, also after a reset or a rewind,
+        and every call for the same user returns the same token. `mint_token` always creates a new
+        token. Raises ControlRefused (404) for an unknown user.
         """
         options = TokenOptions(**without_none(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})
         if plain and user in self._tokens:
             return self._tokens[user]
-        options.setdefault("expires_in_seconds", _TEN_YEARS_S)
         token = self.mint_token(user, **options).access_token
         if plain:
             self._tokens[user] = token
@@ -430,8 +425,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def mint_token(
         self, user: str | None = None, **options: Unpack[TokenOptions]
     ) -> messages.AccessToken:
-        """Create an access token. By default, the token is valid for one hour of world time."""
+        """Create an access token. By default, the token is valid for ten years of world time."""
         body = without_none(**options, user=user)
+        if "lifetime" in body:
+            body["lifetime"] = duration_text(body["lifetime"])
         return self._fetch(messages.AccessToken, "POST", "tokens", body=body)
 
     def headers(self, user: str | None = None, *, key: str | None = None) -> dict[str, str]:

@@ -38,7 +38,7 @@ class WorldRequest(TypedDict, total=False):
     `clock` and `assumptions` override those of a scenario, and are not allowed with a `state`.
     `vary` is the seed of the variation. With `only`, responses vary only at these points. With
     `token`, the world's summary includes an access token. `token` is a mapping that can contain
-    `user`, `organization` and `expires_in_seconds`. With `ttl`, the world is deleted after this much time
+    `user`, `organization` and `lifetime`. With `ttl`, the world is deleted after this much time
     without a request. `observation` is the id of an observation that watches the world from its
     first request.
     """

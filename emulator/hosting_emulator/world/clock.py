@@ -7,7 +7,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
+from hosting_emulator.contract.timestamps import EARLIEST_MS, LATEST_MS, format_timestamp
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.records import ClockRecord
 
@@ -89,7 +89,7 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Cloc
             f"a scaled clock needs a rate above 0 and up to {HIGHEST_RATE:.0f} "
             "(world seconds per real second)"
         )
-    if not 0 <= at_ms <= LATEST_MS:
+    if not EARLIEST_MS <= at_ms <= LATEST_MS:
         raise ClockRefused("world time must be between the years 1970 and 9999")
     if mode in ("frozen", "skip"):
         # These modes ignore `machine_ms`. Use a constant, so that equal worlds are stored as equal

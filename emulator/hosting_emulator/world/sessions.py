@@ -18,6 +18,8 @@ from hosting_emulator.world.value import Change, World
 
 #: The lifetime of a key: 90 days (contract, Limits).
 KEY_LIFETIME_MS = 90 * 86_400_000
+#: The number of implicit sessions, from the current one on, whose tokens are recognized.
+_LATER_SESSIONS = 100
 
 
 def put_key(
@@ -53,7 +55,7 @@ def implicit_session_id(world: World | Change, user_id: str) -> str:
     session_id = derive(seed, "session", user_id, size=12).hex()
     # Skip implicit sessions that have a row, because a row means that the session has ended.
     while world.get(SESSIONS, session_id) is not None:
-        session_id = derive(seed, "session", session_id, size=12).hex()
+        session_id = _next_implicit_id(seed, session_id)
     return session_id
 
 
@@ -83,6 +85,17 @@ def end_implicit_session(change: Change, user_id: str) -> None:
 def is_current(world: World, session_id: str | None, user_id: str) -> bool:
     """Return whether a user's session exists in a world and has not ended."""
     session = world.get(SESSIONS, session_id or "")
-    if session is None:
-        return session_id == implicit_session_id(world, user_id)
-    return session.ended_ms is None
+    if session is not None:
+        return session.ended_ms is None
+    # A world that went back to an earlier state can meet the token of a later implicit session,
+    # which has not ended in this state.
+    implicit_id = implicit_session_id(world, user_id)
+    for _ in range(_LATER_SESSIONS):
+        if session_id == implicit_id:
+            return True
+        implicit_id = _next_implicit_id(world.seed, implicit_id)
+    return False
+
+
+def _next_implicit_id(seed: str, session_id: str) -> str:
+    return derive(seed, "session", session_id, size=12).hex()

@@ -137,7 +137,7 @@ class Templates:
             ("GET", "/clock", None),
             ("PUT", "/clock", {"mode": "scaled", "rate": 2}),
             ("POST", "/clock/advance", {"by": "10m"}),
-            ("POST", "/tokens", {"user": "owner", "expires_in_seconds": 60}),
+            ("POST", "/tokens", {"user": "owner", "lifetime": "1m"}),
             ("PATCH", "/assumptions", {"rate_limit": "off"}),
             ("GET", f"/operations/{ids['operation']}/why", None),
             ("POST", f"/operations/{ids['operation']}/step", {}),

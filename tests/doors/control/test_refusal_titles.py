@@ -36,7 +36,7 @@ REFUSALS: list[tuple[str, str, Any, int, str]] = [
     ("PUT", "/worlds/{world}/clock", {"mode": "scaled", "rate": 0}, 400, "Clock refused"),
     ("PUT", "/worlds/{world}/clock", {"at": PAST}, 409, "Clock refused"),
     ("POST", "/worlds/{world}/tokens", {"user": "nobody"}, 404, "No such user"),
-    ("POST", "/worlds/{world}/tokens", {"expires_in_seconds": 0}, 400, "Bad lifetime"),
+    ("POST", "/worlds/{world}/tokens", {"lifetime": "0s"}, 400, "Bad lifetime"),
     ("POST", "/worlds/{world}/api-keys", {"name": ""}, 400, "Bad name"),
     (
         "POST",

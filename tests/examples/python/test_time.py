@@ -15,7 +15,7 @@ def deployments(emulator: HostingEmulator, token: str) -> httpx.Response:
 
 
 def test_an_expired_token_is_refused(hosting_emulator: HostingEmulator):
-    token = hosting_emulator.token("reader", expires_in_seconds=60)
+    token = hosting_emulator.token("reader", lifetime="60s")
 
     before = deployments(hosting_emulator, token)
     hosting_emulator.clock.advance("1m")

@@ -8,14 +8,12 @@ from typing import Any
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.contract_check import ALLOWED, CheckOptions, Report, check
 
-_LONG_S = 10**8
-
 
 def options(emulator: HostingEmulator, **overrides: Any) -> CheckOptions:
     """Return options that check everything in a world. Waiting advances the clock of the world."""
 
     def token(user: str) -> str:
-        return emulator.token(user, expires_in_seconds=_LONG_S)
+        return emulator.token(user)
 
     defaults: dict[str, Any] = {
         "base_url": emulator.base_url,

@@ -106,7 +106,7 @@ def renew() -> bool:
     if len(TOKENS) > 1:
         return False
     path = f"/_emulator/worlds/{os.environ['HOSTING_EMULATOR_WORLD']}/tokens"
-    body: dict[str, object] = {"user": "owner", "expires_in_seconds": 900}
+    body: dict[str, object] = {"user": "owner", "lifetime": "15m"}
     _, _, token = plain_http.send(os.environ["HOSTING_EMULATOR_URL"], "POST", path, {}, body)
     TOKENS.append(token["access_token"])
     return True
