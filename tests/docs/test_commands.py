@@ -10,7 +10,7 @@ from tests.docs.terminal import Terminals
 
 DOCS = Path(__file__).parents[2] / "docs"
 #: Pages without commands, or with a test module of their own.
-ELSEWHERE = {"ci", "index", "languages"}
+ELSEWHERE = {"ci", "index", "languages", "tasks"}
 #: Pages whose commands run. README.md has a module of its own.
 PAGES = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem not in ELSEWHERE]
 #: Pages that a reader follows while the emulator of the README is running.

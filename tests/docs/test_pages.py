@@ -38,7 +38,7 @@ OUTGOING = {
     f"docs/{name}.md"
     for name in (
         *("calls", "conduct", "contract-check", "control-api", "explore", "judge"),
-        *("log", "replay", "running", "vary", "worlds"),
+        *("log", "replay", "vary", "worlds"),
     )
 }
 #: Pages that are being written. Pages can already link them.
