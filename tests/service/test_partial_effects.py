@@ -184,7 +184,7 @@ def test_an_intervention_says_why_it_leaves_nothing_else(api: CheckedWorld) -> N
     ("leaves", "place"),
     [
         ({"hosts": ["mail"]}, "in the operation's result"),
-        ({"source": "initialized"}, "when it expects the old source generation"),
+        ({"source": "initialized"}, "when a request with the old source generation is refused"),
         ({"deployment": "ready"}, "in the list of deployments"),
         ({"dns": "expired"}, "in the DNS authorization"),
     ],

@@ -82,4 +82,4 @@ def test_a_fault_in_its_pause_says_when_it_acts_again(hosting_emulator: HostingE
 
     HttpWorld(hosting_emulator).dns()
 
-    assert "there is a pause until 2026-01-01T00:01:30.000Z" in str(fault.unused)
+    assert "its rule is paused until 2026-01-01T00:01:30.000Z" in str(fault.unused)

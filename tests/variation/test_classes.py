@@ -1,4 +1,4 @@
-"""Variation shows every member of a class of responses, and makes a choice once for what it lasts."""
+"""Variation shows every member of a class of responses, and keeps a choice within its scope."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Access checks: the caller's scope, role and permissions.
 
 A request for a resource outside the user's access is refused exactly like a request for a missing
-resource (contract, Errors).
+resource (contract, section Errors).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _UNKNOWN_ID = "nothing has this id"
 def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
     """Return the record on which a request acts, if the principal may make the call.
 
-    Raises Refused with organization_required, resource_not_found or forbidden, by default with
-    interactive_login_required for a missing session, or with invalid_request for a malformed id if
-    the assumptions say so.
+    Raises Refused with organization_required, resource_not_found or forbidden. By default, a
+    missing session is refused with interactive_login_required. If the assumptions say so, a
+    malformed id is refused with invalid_request.
     """
     principal = request.principal
     spec = request.spec

@@ -30,8 +30,8 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import Change
 
-#: The numbers of extra characters that a variation may add to a cursor. A cursor is never longer than
-#: the parameter may be (`contract.calls.CURSOR`).
+#: The numbers of extra characters that a variation may add to a cursor. A cursor is never longer
+#: than its query parameter may be (`contract.calls.CURSOR`).
 LONGER = (1, 80, 6, 300, 20, 480, 48)
 #: The lengths of a cursor's parts in bytes: a tag that binds the cursor to its list, and the
 #: position in the list.
@@ -139,8 +139,8 @@ def _with_extra_characters(change: Change, shortest: str, longer: int) -> str:
 
     The first extra character is `-` or `_`.
 
-    The extra characters are derived from the world's seed, so a cursor with other extra characters
-    was made up by the client.
+    The extra characters are derived from the world's seed, so a client must have made up a cursor
+    with different extra characters.
     """
     if not longer:
         return shortest
@@ -175,8 +175,8 @@ def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> i
 def _tag(change: Change, project: Project, packed: bytes) -> bytes:
     """Return the bytes that bind a position to its list.
 
-    With the tag, `_read_cursor` detects a cursor that a client made up, or that belongs to another
-    project or order.
+    With the tag, `_read_cursor` detects a cursor that a client made up, or that belongs to a
+    different project or sort order.
     """
     order = change.assumptions.deployment_order
     return derive(change.world.seed, "cursor", order, project.id, packed.hex(), size=_TAG_BYTES)

@@ -18,7 +18,7 @@ from hosting_emulator.world.streams import digest, new_id, new_secret
 from hosting_emulator.world.tables import PROJECTS, TICKETS
 from hosting_emulator.world.value import Change
 
-#: The lifetime of a ticket in milliseconds: ten minutes (contract, Limits).
+#: The lifetime of a ticket in milliseconds: ten minutes (contract, section Limits).
 TICKET_LIFETIME_MS = 600_000
 #: The cookie that a redeemed ticket sets at the dev origin.
 DEV_SESSION_COOKIE = "dev_access"

@@ -40,7 +40,10 @@ _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
-    """Fill in the request's idempotency key and values. Raises Refused."""
+    """Set the Idempotency-Key and the inputs of a request from what the client sent.
+
+    Raises Refused.
+    """
     spec = request.spec
     if spec.idempotent:
         request.idempotency_key = _read_key(request)

@@ -108,7 +108,8 @@ class Reply(msgspec.Struct):
 
     `secret` means that the body contains credential material and must not be stored. `varied` lists
     the variation points at which the body was varied, or is None before the variation. `assumption`
-    names an assumption that affected the body, if only the call can know that.
+    names an assumption that affected the body, if only the implementation of the call can detect
+    this effect.
     """
 
     status: int

@@ -1,8 +1,8 @@
 """Implements the calls: one function per row of `contract/calls.py`, named after its call.
 
-Each function takes the change to which it writes, the request, and the subject's record. It returns
-the reply, or raises Refused without changing anything. Larger calls have their own modules: API
-keys, tickets for dev origins, and pages of deployments.
+Each function takes the change to which it writes, the request, and the subject's record. The
+function returns the reply, or raises Refused without changing anything. Larger calls have their own
+modules: API keys, tickets for dev origins, and pages of deployments.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
     assumptions = change.assumptions
     expected = request.values.get("expected_source_generation")
     if assumptions.source_generation == "ignored":
-        # Drop the generation, so that the operation ignores it even if the assumption changes
-        # before the operation starts.
+        # Drop the generation, so that the operation ignores it even if the `source_generation`
+        # assumption changes before the operation starts.
         expected = None
     if expected is not None and expected != project.source_generation:
         raise Refused(

@@ -163,7 +163,7 @@ class ProcessObservation:
         return [chapter.watch for chapter in self._chapters.values()]
 
     def coverage(self) -> ContractCoverage:
-        """Return what clients exercised of the contract, also in the replaced observations."""
+        """Return the parts of the contract that clients exercised, also in replaced observations."""
         parts = [watch.coverage() for watch in self.watches()]
         if self._earlier_coverage is not None:
             parts.append(self._earlier_coverage)

@@ -97,7 +97,7 @@ class Watch:
         return self._closed is None and self._judge_new(most)
 
     def coverage(self) -> ContractCoverage:
-        """Judge all new exchanges, and return what the client exercised of the contract."""
+        """Judge all new exchanges, and return the parts of the contract that the client exercised."""
         if self._closed is None:
             self._judge_new()
         return self._coverage.coverage()

@@ -357,8 +357,8 @@ def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[s
     """Return the fields that only the other kind of response has: for a success, those of a
     problem, and vice versa.
 
-    An alteration that sets such a field is meant for the other kind of response, so this response
-    must not get the field.
+    An alteration that sets such a field is meant for responses of the other kind, so it must not
+    add the field to this response.
     """
     success = RESOURCES[spec.response].names
     problem = RESOURCES["ProblemDetails"].names

@@ -98,7 +98,7 @@ class AssumptionRefused(ValueError):
     """
 
 
-#: The type of a query parameter's name.
+#: The type of an assumption that sets the name of a query parameter.
 _Parameter = Annotated[str, whole(r"^[A-Za-z$_][A-Za-z0-9$_.\[\]-]{0,63}$")]
 #: The characters allowed in a path segment.
 _SEGMENT = "[A-Za-z0-9_.:~-]"

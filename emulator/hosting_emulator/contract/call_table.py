@@ -200,7 +200,7 @@ def parameter_name(parameter: QueryParameter, assumptions: Assumptions) -> str:
 
 
 def parameter_default(parameter: QueryParameter, assumptions: Assumptions) -> Any:
-    """Return the default of a query parameter: `refused` if required, None if there is no default."""
+    """Return the default of a query parameter: `refused` if it is required, None if it has none."""
     if parameter.default_assumption is None:
         return None
     return getattr(assumptions, parameter.default_assumption)

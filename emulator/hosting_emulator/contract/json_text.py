@@ -15,7 +15,7 @@ from msgspec import Struct
 
 #: The position of a part: the index of a member or an item at each level, outermost level first.
 Position: TypeAlias = tuple[int, ...]
-#: Returns an integer from 0 up to, but not including, its argument.
+#: A function that returns an integer from 0 up to, but not including, its argument.
 Draw: TypeAlias = Callable[[int], int]
 Order: TypeAlias = Literal["reversed", "shuffled"]
 

@@ -35,7 +35,7 @@ from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 
-#: The version number of the machine-readable contract (contract, Versioning).
+#: The version number of the machine-readable contract (contract, section Versioning).
 CONTRACT_VERSION = "0.0.0"
 #: A world's example values, by the name of a parameter or field and then by the alias of the
 #: value's owner.

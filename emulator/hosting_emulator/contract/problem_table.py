@@ -1,13 +1,13 @@
-"""The table of problem codes: every code of the contract's Errors part, in the contract's order.
+"""The table of problem codes: every code in the contract's section Errors, in the contract's order.
 
 The contract fixes the status and `retryable` of two codes, and the suggested action of one of them.
 The `specified` field of a row names the values that come from the contract. For every code but
 `resource_not_found` and `idempotency_key_reused`, the status is our choice. Codes for invalid
-requests have status 400. Codes about credits, plans and budgets have 402. Codes about permissions,
-interactive login and the organization have 403. Codes about conflicts and about stale or missing
-preconditions have 409. Codes about request rates and access limits have 429. Codes about anything
-unavailable, uncertain or out of capacity have 503. `unauthenticated` has 401, and
-`payload_too_large` has 413.
+requests have status 400. Codes about credits, plans and budgets have status 402. Codes about
+permissions, interactive login and the organization have status 403. Codes about conflicts and about
+stale or missing preconditions have status 409. Codes about request rates and access limits have
+status 429. Codes about anything unavailable, uncertain or out of capacity have status 503.
+`unauthenticated` has status 401, and `payload_too_large` has status 413.
 
 `retryable` means that the same request can succeed if it is retried unchanged.
 `idempotency_key_reused` is not retryable although its suggested action is a retry, because the key
@@ -32,7 +32,7 @@ _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A problem code and all texts about it (contract, Errors).
+    """A problem code and all texts about it (contract, section Errors).
 
     Responses contain `title` and `suggested_action`. The problem's page shows `meaning`, `when` and
     `advice`, which may contain code in backticks. `when` names the calls and conditions that
@@ -68,7 +68,7 @@ class Problem:
         return sentence[:1].upper() + sentence[1:]
 
     def check_status(self, status: int) -> None:
-        """Raise ValueError for a status that this code cannot have (contract, Errors)."""
+        """Raise ValueError for a status that this code cannot have (contract, section Errors)."""
         if "status" in self.specified and status != self.status:
             raise ValueError(f"the contract fixes the status of {self.code} to {self.status}")
         if not 400 <= status <= 599:

@@ -12,7 +12,7 @@ from typing import Final
 
 from hosting_emulator.contract.problem_table import ROWS, Problem
 
-#: The bounds of `retry_after_seconds`, from one second to one day (contract, Limits).
+#: The bounds of `retry_after_seconds`, from one second to one day (contract, section Limits).
 RETRY_AFTER_MIN: Final = 1
 RETRY_AFTER_MAX: Final = 86_400
 #: Every problem by its code, in the contract's order. Read-only.
@@ -22,7 +22,7 @@ PROBLEMS: Final[Mapping[str, Problem]] = MappingProxyType({row.code: row for row
 class Refused(Exception):
     """An exception that any part of the core raises to respond to a request with a problem.
 
-    The contract's Errors part defines problems.
+    The contract defines problems in its section Errors.
 
     `status` and `action` override the status and the suggested action of the code. If `status` is
     None, the code's status applies. `field` is the header, parameter or body field at fault. `why`

@@ -123,7 +123,7 @@ def _misplaced(path: str) -> Refused | None:
 
 
 def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
-    """Authenticate the caller, before any other problem is reported (contract, Authentication)."""
+    """Authenticate the caller, before any other problem is reported (contract, section Authentication)."""
     change = Change(engine.world, ctx.at_ms)
     ctx.change = change
     sent = ctx.headers.getall("Authorization", ())

@@ -1,4 +1,4 @@
-"""Turns a refusal into a response: a problem document (contract, Errors; RFC 9457)."""
+"""Turns a refusal into a response: a problem document (contract, section Errors; RFC 9457)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def problem_reply(
     assumptions: Assumptions,
     spec: CallSpec | None = None,
 ) -> Reply:
-    """Return the response to a refused request: a problem document (contract, Errors; RFC 9457).
+    """Return the response to a refused request: a problem document (contract, section Errors; RFC 9457).
 
     `spec` is the call that the request matches, if any. `own_docs_url` is the URL of our own
     documentation, without a trailing slash.

@@ -122,9 +122,7 @@ def _alter(
 ) -> Altered | Unaltered:
     """Return the response as altered by a fault, or the reason why the fault alters nothing."""
     if alter.changes_lasting_part and not alter.breaking and _was_shown(fault, response):
-        reason = (
-            "the operation ended before the fault was armed, so other responses show the true end"
-        )
+        reason = "the operation ended before the fault was armed, so other responses show how it really ended"
         return Unaltered(reason)
 
     def draw_below(bound: int) -> int:

@@ -166,7 +166,7 @@ def _idle_reason(
         return f"`until` is {rule.until}, which has passed"
     pause_end_ms = rule.pause_end_ms(now_ms) if rule.pauses else None
     if pause_end_ms is not None:
-        return f"there is a pause until {format_timestamp(pause_end_ms)}"
+        return f"its rule is paused until {format_timestamp(pause_end_ms)}"
     if rule.while_ is not None and not _reacts_later(fault):
         reason = unmet_condition(rule.while_, world, project_id, organization_id)
         if reason is not None:

@@ -86,8 +86,9 @@ def _check_transition(outcome: OperationOutcome, call: str) -> None:
     state = _step_in(call, outcome.phase).state
     following = " or ".join(sorted(lifecycles.OPERATION.transitions[state]))
     raise DocumentRefused(
-        f"{outcome.kind} phase={outcome.phase}: a {state} operation can only become "
-        f"{following}; with `while`, write phase={' or '.join(phases)}, or leave out `phase`",
+        f"{outcome.kind}: phase={outcome.phase} is impossible with `while`, because a {state} "
+        f"operation can only become {following}; use phase={' or '.join(phases)}, or leave out "
+        "`phase`",
         f"{outcome.kind}.phase",
     )
 
@@ -136,14 +137,14 @@ def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumption
     if mode not in ("timed", "immediate"):
         mover = "polls" if mode == "per_poll" else "interventions"
         return (
-            f"operations of {call} have the profile {profile!r}, in which only {mover} move "
+            f"operations of {call} have the profile {profile!r}, under which only {mover} move "
             "an operation; leave out `for`, and release the operation with release_operation"
         )
     phase = _step_in(call, outcome.phase)
     phase_ms = queued_ms if phase.state == "queued" else round(running_ms * phase.share)
     if outcome.hold_ms <= phase_ms:
         return (
-            f"operations of {call} are {outcome.phase} for {format_duration(phase_ms)} anyway; "
+            f"operations of {call} stay {outcome.phase} for {format_duration(phase_ms)} anyway; "
             "give a longer time"
         )
     return None

@@ -19,8 +19,8 @@ _CALL_FIELDS = ("call", "method", "project", "path")
 def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
     """Raise DocumentRefused if no request can match a rule.
 
-    `calls` are the calls that the rule's category allows. The message names the first field
-    after which no call is left.
+    `calls` are the calls that the rule's category allows. The message names the first field that
+    leaves no call to match.
     """
     if rule.call in DOORS:
         _check_endpoint(rule)

@@ -33,7 +33,7 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
             reason += f" (the rule ended at {entry.rule.until})"
         return reason
     if usage.considered:
-        return "the matching requests were not applied"
+        return "the matching requests did not take effect"
     if is_outcome:
         return "no operation was started while the outcome was armed"
     if stage_of(entry) == "handshake":

@@ -120,12 +120,12 @@ def armed_document(
 
 
 def describe_outcome_kinds() -> FaultKinds:
-    """Return the catalogue of outcome kinds."""
+    """Return the catalog of outcome kinds."""
     return describe_kinds(OUTCOME)
 
 
 def describe_kinds(category: RuleCategory = FAULT) -> FaultKinds:
-    """Return the catalogue of a category, with its kinds and the fields of its rules."""
+    """Return the catalog of a category, with its kinds and the fields of its rules."""
     fields = _descriptions(Rule)
     matches = {}
     conditions = {}

@@ -132,7 +132,7 @@ class ObservationReport(ControlMessage, frozen=True, kw_only=True):
     coverage: Annotated[
         ContractCoverage,
         doc(
-            "What the clients exercised of the contract, also in the observations that this one "
-            "replaced."
+            "The parts of the contract that the clients exercised, also in the observations that "
+            "this observation replaced."
         ),
     ]

@@ -1,4 +1,4 @@
-"""Messages about coverage: what clients exercised of the contract."""
+"""Messages about coverage: which parts of the contract clients exercised."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.messages.declaration import ControlMessage, doc
 
 
 class CallCoverage(ControlMessage, frozen=True, kw_only=True):
-    """What clients exercised of one call. Only responses that a client received count."""
+    """The responses to one call that clients received. Lost responses do not count."""
 
     responses: Annotated[int, doc("The number of responses.")]
     statuses: Annotated[dict[str, int], doc("The number of responses by status.")]
@@ -26,7 +26,7 @@ class CallCoverage(ControlMessage, frozen=True, kw_only=True):
 
 
 class ContractCoverage(ControlMessage, frozen=True, kw_only=True):
-    """What clients exercised of the contract."""
+    """The parts of the contract that clients exercised."""
 
     calls: Annotated[
         dict[str, CallCoverage], doc("The calls with at least one response, by the call's name.")
@@ -42,7 +42,7 @@ class ContractCoverage(ControlMessage, frozen=True, kw_only=True):
 
 
 def merge_coverage(parts: Iterable[ContractCoverage]) -> ContractCoverage:
-    """Return the coverage of several clients, worlds or runs together. All counts are added."""
+    """Return the combined coverage of several clients, worlds or runs, with all counts added up."""
     calls: dict[str, CallCoverage] = {}
     ends: Counter[str] = Counter()
     pages = 0

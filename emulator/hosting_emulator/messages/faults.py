@@ -19,14 +19,14 @@ Written = Annotated[
 ]
 
 Optional = Annotated[
-    bool | None, doc("True if a story may pass although the fault or outcome never acts.")
+    bool | None, doc("True if a story may pass even if the fault or outcome never acts.")
 ]
 
 
 class EntryCounts(ControlMessage, frozen=True, kw_only=True):
     """The counts of a fault, an outcome or a timeline entry.
 
-    Each count of a timeline entry is 1 once the entry has acted, and 0 before.
+    Each count of a timeline entry is 0 until the entry acts, and 1 afterwards.
     """
 
     id: Annotated[
@@ -43,7 +43,7 @@ class EntryCounts(ControlMessage, frozen=True, kw_only=True):
 
 
 class Trigger(EntryCounts, frozen=True, kw_only=True):
-    """A fault, an outcome or a timeline entry, with what it waits for and its counts."""
+    """A fault, an outcome or a timeline entry, with its counts and what it waits for."""
 
     type: Annotated[
         Literal["fault", "outcome", "timeline entry"],
@@ -224,7 +224,9 @@ class VariationPoint(ControlMessage, frozen=True, kw_only=True):
     id: Annotated[str, doc("The name of the point.")]
     about: Annotated[str, doc("What varies.")]
     sentence: Annotated[str, doc("The sentence of the contract that leaves the point open.")]
-    lasts_for: Annotated[str, doc("For what the choice is made once, such as the world.")]
+    lasts_for: Annotated[
+        str, doc("The scope within which the choice stays the same, such as the world.")
+    ]
     calls: Annotated[list[str], doc("The calls whose responses vary; empty for all calls.")]
     assumptions: Annotated[list[str], doc("The assumptions whose values are drawn at this point.")]
 

@@ -16,7 +16,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.messages import ContractCoverage, JsonObject
 from hosting_emulator.sdk.text import count_text
 
-#: The states in which an operation ends (contract, Operation.state).
+#: The states in which an operation ends (contract, section Operation.state).
 _ENDS: Final = ("succeeded", "failed", "cancelled")
 #: The names of the kinds of callers in texts.
 _ROLE_NAMES: Final = {

@@ -21,11 +21,11 @@ from hosting_emulator.world.value import World, apply
 
 
 def vary_deployment_ids(world: World, variation: Variation) -> World:
-    """Return a new world in which some deployments have other ids.
+    """Return a new world in which some deployments have different ids.
 
     The deployments keep their positions in the list. The world must be new, because an id that a
-    client has seen must not change. An id that another record mentions, such as a planned
-    intervention, does not change either.
+    client has seen must not change. An id does not change either if another record, such as a
+    planned intervention, mentions the id.
     """
     deployments = _deployments_in_order(world)
     new_ids: dict[str, str] = {}
@@ -47,7 +47,7 @@ def vary_deployment_ids(world: World, variation: Variation) -> World:
     for key, operation in world.rows(OPERATIONS):
         if operation.deployment_id in new_ids:
             operations[key] = replace(operation, deployment_id=new_ids[operation.deployment_id])
-    # The index never forgets a deployment, so it is built again, in the order of the list.
+    # No deployment can be removed from the index, so the index is rebuilt in the order of the list.
     tables = {**world.tables, DEPLOYMENTS.name: {}}
     emptied = replace(world, tables=tables, indexes=without_deployments(world.indexes))
     writes = {DEPLOYMENTS.name: renamed_deployments, OPERATIONS.name: operations}
@@ -55,7 +55,7 @@ def vary_deployment_ids(world: World, variation: Variation) -> World:
 
 
 def _deployments_in_order(world: World) -> list[Deployment]:
-    """Return all deployments, each project's in the order of its list."""
+    """Return all deployments, grouped by project, in the order of each project's list."""
     deployments: list[Deployment] = []
     for project in in_order(world, PROJECTS):
         count = deployment_count(world.indexes, project.id)

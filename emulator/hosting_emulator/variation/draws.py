@@ -28,7 +28,7 @@ T = TypeVar("T")
 #: The probability of a variation, as a numerator and a denominator.
 Odds: TypeAlias = tuple[int, int]
 HALF: Odds = (1, 2)
-#: The odds of what a service chooses once. Of three consecutive seeds, two vary.
+#: The odds for a choice that a service makes only once. Two of three seeds vary.
 OFTEN: Odds = (2, 3)
 RARELY: Odds = (1, 3)
 
@@ -42,8 +42,8 @@ def draw_index(seed: str, count: int, point: str, *thing: str) -> int:
     """Return a number from 0 to `count` - 1 for the point and the names in `thing`.
 
     If the seed is a whole number, consecutive seeds take turns: the seeds 1 to `count` draw each
-    number exactly once, and so do the next `count` seeds. A few seeds therefore show every member of
-    a small class, although a service makes most choices only once.
+    number exactly once, and so do the next `count` seeds. A few seeds therefore show every
+    alternative if there are only a few, although a service makes most choices only once.
     """
     if not seed.isdecimal():
         return draw_number(seed, point, *thing) % count
@@ -57,8 +57,8 @@ class Draws:
 
     `response_name` identifies the response. `varied` contains the points that changed the response.
     `thing` contains names that say how long a choice lasts. Without names, a choice holds for the
-    whole world. With the identity of an operation, it holds for the operation, and with
-    `response_name` only for the response.
+    whole world. If the names identify an operation, the choice holds for this operation. If
+    `response_name` is one of the names, the choice holds only for this response.
     """
 
     def __init__(self, variation: Variation, response_name: str) -> None:
@@ -90,7 +90,7 @@ class Draws:
         return others[draw_index(self._seed, len(others), point, "which", *thing)]
 
     def rank(self, point: str, name: str) -> int:
-        """Return a number that gives a name its place in an order of the world."""
+        """Return a sort key for a name. The resulting order is the same in the whole world."""
         return draw_number(self._seed, point, "rank", name)
 
 
@@ -257,7 +257,7 @@ def vary_headers(
 def _pick_several(
     draws: Draws, point: str, choices: Sequence[T], counts: Sequence[int], *thing: str
 ) -> list[T]:
-    """Draw as many different choices as one of `counts` says."""
+    """Draw several different choices. Their number is drawn from `counts`."""
     count = draws.pick(point, counts, *thing, "count")
     start = draws.pick(point, range(len(choices)), *thing)
     return [choices[(start + number * 3) % len(choices)] for number in range(count)]
@@ -336,8 +336,8 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
     """Vary the texts of a problem, and add an `instance`.
 
     The code and the texts that the contract specifies do not vary. A title does not change from
-    occurrence to occurrence (RFC 9457, section 3.1.3), so the world has only one for each code. The
-    `detail` belongs to the occurrence, so it is drawn for each response.
+    occurrence to occurrence (RFC 9457, section 3.1.3), so the world has only one title for each
+    code. The `detail` belongs to the occurrence, so it is drawn for each response.
     """
     point = "problem-wording"
     code = document["code"]
@@ -370,7 +370,7 @@ def _vary_extra(draws: Draws, part: ResponseObject) -> None:
     """Add unknown members at the start or the end of an object.
 
     All objects of a kind get the same members. An object that must not have additional properties
-    does not change.
+    gets none.
     """
     if part.resource.closed:
         return
@@ -390,7 +390,7 @@ def _vary_extra(draws: Draws, part: ResponseObject) -> None:
     part.members.update(members)
 
 
-#: How many members an object gets.
+#: The possible numbers of unknown members that are added to an object.
 _MEMBER_COUNTS = (1, 2, 5)
 
 
@@ -417,7 +417,8 @@ def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> No
                 part.members[name] = draws.pick(point, words.others, *thing, current=word)
 
 
-#: How widely one form of timestamps is used: in the whole world, or in one field or object.
+#: How widely a single form of timestamps is used: in the whole world, in one field, or in one
+#: object.
 _FORM_SCOPES = ("world", "field", "object")
 
 

@@ -1,14 +1,15 @@
 """Members that variation adds to objects. No client knows them, because the contract does not name them.
 
-There are values of every JSON type, nested ones too. Some names have a meaning in a programming
-language or in a client library, such as `class`, `length` or `error`.
+The values cover every JSON type, and some values are nested. Some names have a meaning in a
+programming language or in a client library, such as `class`, `length` or `error`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Names and values. An object never gets a name that the contract gives to one of its own members.
+#: Names and values of members. A name is not added to an object if the contract already uses it for
+#: a member of the object.
 EXTRA_MEMBERS: tuple[tuple[str, Any], ...] = (
     ("revision", 7),
     ("class", "standard"),

@@ -74,8 +74,8 @@ class Point:
     """A choice that the contract leaves open, at which responses can vary.
 
     `about` describes the variation, and `sentence` quotes the part of the contract that leaves the
-    choice open. `lasts_for` says for what a service makes the choice once. Points with
-    `assumptions` draw these for the whole world.
+    choice open. `lasts_for` names the scope within which the choice stays the same. A point with
+    `assumptions` draws their values once for the whole world.
 
     `varies` selects the calls whose responses the point can vary. If `varies` is None, the point
     can vary the responses that the assumptions affect. A point with neither `varies` nor
@@ -204,7 +204,8 @@ _ROWS = (
         about="a problem whose status the contract leaves open has a different status",
         sentence="Which HTTP status each other code uses [...]: not shown.",
         assumptions=("problem_statuses",),
-        # The statuses of `unauthenticated`, `forbidden` and `rate_limited` stay: HTTP defines them.
+        # The statuses of `unauthenticated`, `forbidden` and `rate_limited` do not vary, because
+        # HTTP defines them.
         statuses={
             "invalid_request": (422,),
             "service_unavailable": (

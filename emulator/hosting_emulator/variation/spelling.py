@@ -100,7 +100,7 @@ def _escape_strings(text: str, escape: Callable[[str], str]) -> str:
 
 
 def _plain(character: str) -> str:
-    """Return a character as JSON writes it without need for further escapes."""
+    """Return a character as JSON text, escaped only if JSON requires it."""
     return json.dumps(character, ensure_ascii=False)[1:-1]
 
 

@@ -1,8 +1,8 @@
 """The forms in which a timestamp can be written: its time zone, and the digits of its fraction.
 
-Every form keeps the moment. A form must satisfy both standards that the contract names. RFC 3339
-also allows a lowercase `t` and `z`, a space, and the offset -00:00, but ISO 8601 does not, so these
-are never used.
+Every form of a timestamp denotes the same moment. A form must satisfy both standards that the
+contract names. RFC 3339 also allows a lowercase `t` and `z`, a space, and the offset -00:00, but
+ISO 8601 does not, so these are never used.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ _DAY_MS = 86_400_000
 
 
 def respell(text: str, offset: str, digits: int) -> str:
-    """Return a timestamp with another offset, and with `digits` (0 to 9) digits of fraction.
+    """Return a timestamp with a different offset, and with `digits` (0 to 9) digits of fraction.
 
-    The moment stays: a moment that needs more digits, up to three, gets these.
+    The timestamp still denotes the same moment: if the moment needs more digits (up to three), they
+    are written.
 
     A timestamp within a day of the first or the last possible time is returned unchanged, because
     its year in a different time zone could be out of range.

@@ -20,7 +20,7 @@ _CHANCE = "act with this probability (above 0, at most 1), drawn from the world'
 _MOMENT = "a timestamp, or a duration from now"
 _COMMIT_PHASE = (
     "before_commit if the request must not be applied, or after_commit if the request must be "
-    "applied and only the response is lost"
+    "applied and only its response is replaced or lost"
 )
 
 

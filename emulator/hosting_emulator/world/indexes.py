@@ -102,9 +102,9 @@ def reacting_operations(indexes: Indexes) -> frozenset[str]:
 
 #: The deployments of a project are kept in chunks of this size. A change copies one chunk, and a
 #: page of the list reads two or three chunks. One tuple for each project would be simpler, but
-#: adding a deployment to a project with a million would then take 10 ms instead of 1 µs. The
-#: benchmark requires that, with a million deployments, no call takes more than 1.2 times as long as
-#: with a hundred deployments. The index stores the number of deployments under
+#: adding a deployment to a project with a million deployments would then take 10 ms instead of 1
+#: µs. The benchmark requires that, with a million deployments, no call takes more than 1.2 times as
+#: long as with a hundred deployments. The index stores the number of deployments under
 #: `deployments:<project>`, and each chunk under `deployments:<project>:<number>`.
 CHUNK_SIZE = 32
 DeploymentChunk: TypeAlias = tuple[Deployment, ...]

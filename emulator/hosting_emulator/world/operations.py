@@ -88,7 +88,7 @@ def begin(
         outcome=outcome,
     )
     if kind == INITIALIZE:
-        # The response to initialize_managed_source shows a deployment_id (contract, Operation).
+        # The response to initialize_managed_source shows a deployment_id (contract, section Operation).
         digests = draw(change, "digests", 64)
         operation = replace(operation, deployment_id=new_deployment_id(change))
         put_deployment(change, project, operation, digests)
@@ -262,7 +262,8 @@ def stale_generation(change: Change, operation: Operation) -> OperationFailure |
 
     Return None if the generation is current or is not checked.
 
-    Several initializations may be accepted for the same generation. Only one of them can succeed.
+    Several initializations may be accepted for the same generation, but only one of them can
+    succeed.
     """
     if operation.expected_generation is None or change.assumptions.source_generation == "ignored":
         return None

@@ -46,7 +46,7 @@ def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
     if effects == PartialEffects():
         return "name an effect that the operation leaves behind: hosts, source, deployment or dns"
     if len(set(effects.hosts)) < len(effects.hosts):
-        return "name each of the hosts only once"
+        return "list each host only once"
     if effects.hosts and kind != APPLY_DOMAINS:
         return f"{kind} operations do not apply hosts, so a client cannot see hosts"
     if effects.source and kind != INITIALIZE:
@@ -77,7 +77,7 @@ def visible_places(effects: PartialEffects) -> str:
     if effects.hosts or effects.source:
         places.append("in the operation's result")
     if effects.source:
-        places.append("when it expects the old source generation")
+        places.append("when a request with the old source generation is refused")
     if effects.deployment:
         places.append("in the list of deployments")
     if effects.dns:

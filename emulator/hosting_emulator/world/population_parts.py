@@ -22,7 +22,7 @@ from hosting_emulator.world.record_base import DataMode, Plan
 from hosting_emulator.world.records import DeploymentEnd, OrganizationRole
 from hosting_emulator.world.streams import SECRET_LENGTH, digest
 
-#: The pattern of a domain, or of a customer's zone (contract, DnsAuthorization).
+#: The pattern of a domain, or of a customer's zone (contract, section DnsAuthorization).
 DNS_NAME = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$"
 Alias = Annotated[
     str,

@@ -342,7 +342,8 @@ class RateWindow(WorldRecord, frozen=True, gc=False):
 
 
 class RetryWait(WorldRecord, frozen=True, gc=False):
-    """The end of the wait before a retry under a skip clock, after a refusal or a stale read.
+    """The time at which a client may retry a request after a refusal or a stale read, in a world
+    with a skip clock.
 
     The record is stored under a digest of the request. A retry of the request moves the clock to
     `due_ms`.
@@ -416,7 +417,8 @@ class ClockRecord(WorldRecord, frozen=True, gc=False):
 
 
 class Variation(WorldRecord, frozen=True, gc=False):
-    """How a world's responses vary where the contract leaves freedom. All choices are drawn from `seed`.
+    """How a world's responses vary where the contract leaves a choice open. All choices are drawn
+    from `seed`.
 
     `only` lists the variation points at which responses vary, or is None for all points. The
     variation does not change the assumptions in `chosen`, because a user set them. `assumed` maps

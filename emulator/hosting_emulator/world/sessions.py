@@ -16,7 +16,7 @@ from hosting_emulator.world.streams import derive, next_number
 from hosting_emulator.world.tables import API_KEYS, SESSIONS
 from hosting_emulator.world.value import Change, World
 
-#: The lifetime of a key: 90 days (contract, Limits).
+#: The lifetime of a key: 90 days (contract, section Limits).
 KEY_LIFETIME_MS = 90 * 86_400_000
 #: The number of implicit sessions, from the current one on, whose tokens are recognized.
 _LATER_SESSIONS = 100

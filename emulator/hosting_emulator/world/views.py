@@ -121,7 +121,7 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
         next_poll_after_seconds=None if is_over else _next_poll(change, record),
     )
     reconciliation = None
-    # A reconciliation is a current observation of queued or running work (contract, Operation).
+    # A reconciliation is a current observation of queued or running work (contract, section Operation).
     if not is_over and record.reconciliation is not None:
         reconciliation = _render(
             "Reconciliation", record.reconciliation, assumptions, observed_at=observed_at

@@ -184,7 +184,7 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
         "starts an operation that takes long, and then succeeds",
         {"succeed": {"queued": "10m", "running": "20m"}},
     ),
-    # More deployments than the largest page holds (contract, Limits).
+    # More deployments than the largest page holds (contract, section Limits).
     "another_page": LastingEffect(
         "altered",
         "returns one more page",

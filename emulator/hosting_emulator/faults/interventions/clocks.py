@@ -33,8 +33,9 @@ def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = N
 
     A skew is a duration by which the clock is ahead of world time, such as 5m, or behind world
     time, such as -2h. A skew of 0s makes the clock show world time again. If the clock of the
-    identity provider is ahead, new tokens are dated in the future and are not valid yet. If this
-    clock is behind by more than the lifetime of a token, new tokens have already expired.
+    identity provider is ahead, new tokens are dated in the future and are not valid yet. If the
+    clock of the identity provider is behind by more than the lifetime of a token, new tokens have
+    already expired.
     """
     if tokens is None and date is None:
         raise DocumentRefused(

@@ -87,7 +87,7 @@ def set_role(
     user: User,
     role: Literal[Role, "none"],
 ) -> str:
-    """A user gets this role in a project. With `none`, the user loses any role in the project."""
+    """A user gets a role in a project. With `none`, the user loses any role in the project."""
     membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{user.id}")
     if membership is None:
         raise DocumentRefused(

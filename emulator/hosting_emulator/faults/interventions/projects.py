@@ -169,7 +169,7 @@ def set_database(
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
-        # Both environments share one physical database (contract, DatabaseCompute). Prefer the
+        # Both environments share one physical database (contract, section DatabaseCompute). Prefer the
         # database of dev, because only one database can remain.
         database = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, database)
