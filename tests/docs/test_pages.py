@@ -36,16 +36,13 @@ OTHER_OPTIONS = {
 #: Guides that new guides replace, to which some rules do not apply.
 OUTGOING = {
     f"docs/{name}.md"
-    for name in (
-        *("calls", "conduct", "contract-check", "control-api", "explore", "judge"),
-        *("log", "replay", "vary", "worlds"),
-    )
+    for name in ("calls", "contract-check", "control-api", "log", "replay", "worlds")
 }
 #: Pages that are being written. Pages can already link them.
 PLANNED = {
     f"docs/{name}.md"
     for name in (
-        *("check-a-server", "check-your-client", "ci", "connect", "languages", "pytest"),
+        *("check-a-server", "ci", "connect", "languages", "pytest"),
         *("service", "tasks", "time-and-state", "troubleshooting", "what-happened"),
         *("reference/cli", "reference/conditions", "reference/conduct-rules"),
         *("reference/control-api", "reference/faults", "reference/interventions"),
