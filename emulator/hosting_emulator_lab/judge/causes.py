@@ -67,12 +67,14 @@ class Symptom:
     `trial` is the trial's text, which `judge --trial` accepts. `message` says in one sentence what
     happened, and `output` holds the last lines that the command printed. `request` names the request
     at which it happened, such as `create_user_api_key#1`. It is empty if there is no such request.
+    `failed_tests` names the tests that failed, if the command is a test suite whose output names them.
     """
 
     trial: str
     message: str
     output: tuple[str, ...] = ()
     request: str = ""
+    failed_tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

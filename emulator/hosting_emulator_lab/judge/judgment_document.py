@@ -17,6 +17,8 @@ from hosting_emulator_lab.judge.trials import read_trial
 RepeatLine: TypeAlias = Callable[[str], str]
 #: The maximum number of symptoms that a report shows for a cause.
 _MOST_SYMPTOMS = 3
+#: The maximum number of failed tests that a report names for a symptom.
+_MOST_TESTS = 3
 
 
 def judgment_document(judgment: Judgment, repeat: RepeatLine) -> JsonObject:
@@ -53,8 +55,19 @@ def shown_symptoms(cause: ClientCause) -> Sequence[Symptom]:
 
 
 def symptom_text(symptom: Symptom) -> str:
-    """Return what happened in a symptom's trial, and what the client did."""
-    return f"{trial_description(read_trial(symptom.trial))}. {_sentence(symptom.message)}"
+    """Return what happened in a symptom's trial, what the client did, and which tests failed."""
+    text = f"{trial_description(read_trial(symptom.trial))}. {_sentence(symptom.message)}"
+    if symptom.failed_tests:
+        text += f" {_failed_tests_sentence(symptom.failed_tests)}"
+    return text
+
+
+def _failed_tests_sentence(tests: Sequence[str]) -> str:
+    names = list(tests[:_MOST_TESTS])
+    if len(tests) > _MOST_TESTS:
+        names.append(f"and {len(tests) - _MOST_TESTS} more")
+    noun = "Failed test" if len(tests) == 1 else "Failed tests"
+    return f"{noun}: {', '.join(names)}."
 
 
 def _sentence(text: str) -> str:
@@ -90,6 +103,7 @@ def _cause_document(cause: ClientCause, repeat: RepeatLine) -> JsonObject:
                 "description": trial_description(read_trial(symptom.trial)),
                 "message": symptom.message,
                 "output": list(symptom.output),
+                "failed_tests": list(symptom.failed_tests),
             }
             for symptom in cause.symptoms
         ],

@@ -13,6 +13,7 @@ from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
 from hosting_emulator_lab.judge.causes import Symptom, rule_cause
 from hosting_emulator_lab.judge.dependency_texts import cause_of_alteration
+from hosting_emulator_lab.judge.failed_tests import failed_tests
 from hosting_emulator_lab.judge.fault_points import FaultPoint, kind_of
 from hosting_emulator_lab.judge.judged_run import NO_VALUE
 from hosting_emulator_lab.judge.lasting_effects import LastingEffect
@@ -118,7 +119,8 @@ def _verdict_symptom(result: TrialResult, request: str) -> Symptom:
     message = "; ".join(result.reasons) or VERDICT_MEANINGS[result.verdict].text
     if result.verdict != "unclear":
         message = f"{result.verdict}: {message}"
-    return Symptom(str(result.trial), message, result.output, request)
+    tests = failed_tests(result.printed_lines)
+    return Symptom(str(result.trial), message, result.output, request, tests)
 
 
 def _for_fault(text: CauseText, fault: str) -> CauseText:
