@@ -44,7 +44,7 @@ class Chapter:
     def world(self) -> World | None:
         """The world's current state or, after the chapter's end, the world's final state.
 
-        None if the final state was not kept or has been released.
+        The value is None if the final state was not kept or has been released.
         """
         if self.ended:
             return self._world
@@ -52,14 +52,16 @@ class Chapter:
 
     @property
     def entries(self) -> list[Entry] | None:
-        """The last exchanges, oldest first. None if the exchanges were not kept or have been released."""
+        """The last exchanges, oldest first. The value is None if the exchanges were not kept or
+        have been released.
+        """
         if self.ended:
             return self._entries
         return self.engine.log.after(self._after)
 
     @property
     def usage(self) -> UsageCounter:
-        """How often the world's faults and outcomes were considered, and their nearest requests."""
+        """How often each of the world's faults and outcomes was considered, and its nearest request."""
         if self.ended:
             return self._usage
         return self.engine.usage

@@ -1,6 +1,7 @@
-"""Counts what a client exercises of the contract.
+"""Counts which parts of the contract a client exercises.
 
-Counting reads only what the log has, and parses a body only where the conduct judges parse it too.
+Counting reads only data that is in the log, and parses a body only if the conduct judges parse it
+too.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class CoverageCounter:
         self._following_pages = 0
 
     def add(self, exchange: ExchangeView) -> None:
-        """Count an exchange, unless it belongs to no call or its response did not arrive."""
+        """Count an exchange, unless it belongs to no call or its response was lost."""
         call = exchange.call
         if call not in ALL_CALLS or not exchange.status or not exchange.is_received:
             return
@@ -78,7 +79,7 @@ def _counts_of(
 
 
 def _role(exchange: ExchangeView) -> str | None:
-    """Return the caller's role in the project, or `api_key`. None if the caller has no role."""
+    """Return the caller's role in the project, or `api_key`, or None if the caller has no role."""
     entry = exchange.entry
     principal = entry.principal
     if not principal:

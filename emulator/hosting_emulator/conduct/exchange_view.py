@@ -94,7 +94,8 @@ class ExchangeView:
         if key is not None:
             self.key = _brief_text(key)
         is_keyed = self.spec is not None and self.spec.idempotent and self.user is not None
-        #: The Idempotency-Key of a mutation by a known user. None for every other request.
+        #: The Idempotency-Key of a mutation by a known user. The value is None for every other
+        #: request.
         self.mutation_key: str | None = None
         if is_keyed and self.key:
             self.mutation_key = self.key
@@ -147,7 +148,7 @@ class ExchangeView:
         return self.entry.real_ms < other.response_ms and other.entry.real_ms < self.response_ms
 
     def may_react_to(self, earlier: ExchangeView) -> bool:
-        """Return whether the client could know how an earlier request ended when it sent this one.
+        """Return whether the client could know how an earlier request ended when it sent this request.
 
         The client can know this once the whole response has been sent or the connection has ended.
         """
@@ -164,7 +165,7 @@ class ExchangeView:
 
     @property
     def request_body(self) -> Any:
-        """The request body, parsed as JSON. None if the body is missing, incomplete or not JSON."""
+        """The request body, parsed as JSON, or None if it is missing, incomplete or not JSON."""
         return _json(self.entry.body, self.entry.body_bytes)
 
     @cached_property
@@ -184,14 +185,14 @@ class ExchangeView:
 
     @cached_property
     def response_body(self) -> Any:
-        """The response body, parsed as JSON. None if the body is missing, incomplete or not JSON."""
+        """The response body, parsed as JSON, or None if it is missing, incomplete or not JSON."""
         return _json(self.entry.response_body, self.entry.response_bytes)
 
     @property
     def retry_after_s(self) -> int | None:
         """The number of seconds in the Retry-After header.
 
-        None if the header is missing or does not contain a number of seconds.
+        The value is None if the header is missing or does not contain a number of seconds.
         """
         return retry_after_s(self.entry.response_headers)
 
@@ -199,7 +200,8 @@ class ExchangeView:
     def operation(self) -> dict[str, Any] | None:
         """The operation in the response.
 
-        None if the response contains no operation, or if the client did not receive the response.
+        The value is None if the response contains no operation, or if the client did not receive
+        the response.
         """
         if self.spec is None or self.spec.response != "Operation" or not self.succeeded:
             return None
@@ -232,21 +234,21 @@ class ExchangeView:
         )
 
     def waits_ms(self, earlier: ExchangeView) -> tuple[int, int]:
-        """Return the milliseconds from a response to this request: in world and in machine time."""
+        """Return the milliseconds from a response to this request, in world time and in machine time."""
         world_ms = self.entry.came_ms - earlier.at_ms
         real_ms = self.entry.real_ms - earlier.response_ms
         return world_ms, real_ms
 
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
-        """Return how certain it is that the client knew an earlier response when it sent this one.
+        """Return how certain it is that the client knew an earlier response when it sent this request.
 
         All requests on one connection come from one client. A request on a second connection counts
         as another client's if that connection was already in use, or if the first connection has
         been used since. If the earlier request was not the first on its connection, this request
         may come from another client.
 
-        The first requests on two connections surely come from one client if they have the same key
-        or are at least a second apart, or if the request has been repeated several times.
+        The first requests on two connections must come from one client if they have the same key or
+        are at least a second apart, or if the request has been repeated several times.
         """
         world_ms, since_ms = self.waits_ms(earlier)
         if self.world.clock.mode == "frozen" and since_ms >= 0:

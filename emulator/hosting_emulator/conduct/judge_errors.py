@@ -36,7 +36,8 @@ class JudgeErrors:
         more = self.count - len(self._texts)
         if not more:
             return [*self._texts]
-        return [*self._texts, f"{more:,} more errors from judges"]
+        errors = "error" if more == 1 else "errors"
+        return [*self._texts, f"{more:,} more {errors} from judges"]
 
     @contextmanager
     def recorded(self, judge: str) -> Iterator[None]:

@@ -89,7 +89,8 @@ class ProcessObservation:
         self._next_index = 0
         self._open: dict[Engine, tuple[int, _ChapterObserver]] = {}
         self._omitted = 0
-        #: What clients exercised in the observations that this one replaced.
+        #: The parts of the contract that clients exercised in the observations that this
+        #: observation replaced.
         self._earlier_coverage: ContractCoverage | None = None
         self._errors = JudgeErrors()
         for engine in worlds:

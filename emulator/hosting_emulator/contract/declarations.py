@@ -1,11 +1,11 @@
 """Declarations of the contract's resources: frozen msgspec structs with metadata on their fields.
 
-A field's type includes `None` if the value may be null. It includes `UnsetType`, with the default
-`UNSET`, if the field may be absent. `forbid_unknown_fields` means that the contract allows no
-further fields. Bounds that the contract states are declared as `Meta` in the type. `FieldSpec`
-declares a field's other properties. `fields.py` reads the declarations. The metadata classes are
-structs, not dataclasses, because every start imports this file. Defining a struct takes a thirtieth
-of the time that defining a dataclass takes.
+A field's type includes `None` if the value may be null. The type also includes `UnsetType`, with
+the default `UNSET`, if the field may be absent. `forbid_unknown_fields` means that the contract
+allows no further fields. Bounds that the contract states are declared as `Meta` in the type.
+`FieldSpec` declares a field's other properties. `fields.py` reads the declarations. The metadata
+classes are structs, not dataclasses, because every start imports this file. Defining a struct takes
+a thirtieth of the time that defining a dataclass takes.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ _ISO = re.compile(
     r"P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
     r"(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
 )
-#: The longest duration: a thousand years, in milliseconds. A longer duration is surely a mistake,
-#: and a much longer one would exceed the range of timestamps.
+#: The longest duration: a thousand years, in milliseconds. A longer duration must be a mistake, and
+#: a much longer duration would exceed the range of timestamps.
 LONGEST_MS = 365_000 * 86_400_000
 
 

@@ -590,7 +590,7 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
 class DatabasePlacement(Struct, frozen=True, kw_only=True):
     """The settings of a managed database as last observed.
 
-    They do not show that a resize operation has completed.
+    The observed settings do not show that a resize operation has completed.
     """
 
     min_cu: AnyNumber

@@ -148,7 +148,7 @@ class AccessTokens:
                 self._private_key.public_key(),
                 algorithms=[
                     ALGORITHM
-                ],  # A token must not choose another algorithm, such as `none`.
+                ],  # A token must not choose a different algorithm, such as `none`.
                 audience=audience,
                 options=_OPTIONS,
             )

@@ -41,9 +41,9 @@ _MAX_VALUE_LENGTH = 80
 def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking: bool) -> None:
     """Let the armed faults alter a call's response.
 
-    If `breaking` is true, only faults that may break the contract act. Otherwise only faults that
-    stay within the contract act. `count_alterations` commits the counts of these faults after the
-    call.
+    If `breaking` is true, only faults that may break the contract act. If `breaking` is false, only
+    faults that stay within the contract act. `count_alterations` commits the counts of these faults
+    after the call.
     """
     world = engine.world
     if not world.has_faults_or_timeline or ctx.decision is None or ctx.spec is None:
@@ -79,7 +79,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
 
 
 def skip_alterations(engine: Engine, ctx: ExchangeContext, fault_id: str) -> None:
-    """Record that no fault alters the call's response, because fault `fault_id` replaced it."""
+    """Record that no fault alters the call's response, because the fault `fault_id` replaced it."""
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == "response"]
     if not faults:
         return

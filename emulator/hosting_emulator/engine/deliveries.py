@@ -14,7 +14,7 @@ from hosting_emulator.faults.kinds.deliver_twice import DeliverTwice
 
 
 def prepare_second_delivery(ctx: ExchangeContext, decision: Decision) -> None:
-    """Prepare the second delivery of a request, if a fault asks for one.
+    """Prepare the second delivery of a request, if a fault requires it.
 
     The request is copied before its steps run, because the log may truncate the request's body.
     """

@@ -1,4 +1,5 @@
-"""The driver runs the steps of one exchange, waits when a step asks for a wait, and records the exchange.
+"""The driver runs the steps of one exchange, waits when a step returns a Delay, and records the
+exchange.
 
 Steps make decisions, and only the driver awaits. Nothing is awaited between reading a world and
 replacing it. Therefore concurrent requests change the world one at a time, without locks.
@@ -32,7 +33,7 @@ async def run_exchange(
     """Handle one request to the public API, and return the response.
 
     Whatever a client sends, this function raises no exception. `wait` awaits the effects that the
-    exchange asks for. A caller that does not need to wait passes the coroutine to
+    exchange yields. A caller that does not need to wait passes the coroutine to
     `effects.run_through`.
     """
     try:

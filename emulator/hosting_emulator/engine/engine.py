@@ -97,7 +97,7 @@ class Engine:
         self.access_tokens = AccessTokens(world.seed, world.name)
         self.sign_ins = SignIns(world.seed, world.name)
         self.log = RequestLog()
-        #: How often each fault and outcome was considered for a request, and its nearest request.
+        #: How often each fault and outcome was considered, and the request that nearly matched it.
         self.usage = UsageCounter()
         #: The unfinished exchanges by the storage key of their Idempotency-Key.
         self.in_flight: dict[str, CallRequest] = {}
@@ -304,8 +304,8 @@ class Engine:
     def move_to(self, at_ms: int | None, mode: str | None = None, rate: float | None = None) -> int:
         """Move world time to `at_ms`, change the clock's mode and rate, and run all due events.
 
-        An argument that is None leaves its property unchanged. Returns the number of events that
-        ran. Raises ClockRefused, for example if `at_ms` is in the past.
+        An argument that is None leaves the corresponding property unchanged. Returns the number of
+        events that ran. Raises ClockRefused, for example if `at_ms` is in the past.
         """
         return self._move(self.run_due(), at_ms, mode, rate)
 
@@ -389,9 +389,9 @@ class Engine:
     def _issued_s(self, now_s: int, lifetime_s: int | None) -> int:
         """Return the `iat` of a token that the identity provider issues at `now_s`.
 
-        A token that a tool hands out is dated to the earliest time that a world can have. It stays
-        valid when a reset, a rewind or another scenario moves world time back. A skewed clock of
-        the identity provider dates such a token too, because the skew is set to be seen.
+        A token that a tool hands out is dated to the earliest time that a world can have. The token
+        stays valid when a reset, a rewind or a different scenario moves world time back. A skewed
+        clock of the identity provider dates such a token too, because the skew is set to be seen.
         """
         if lifetime_s is None or self.world.clock.token_skew_ms:
             return now_s
@@ -427,8 +427,8 @@ class Engine:
             "exp": now_s + (lifetime_s or self.token_lifetime_s),
         }
         session_id = None
-        # The ordinal makes each token unique. Without it, a client that renews a refused token
-        # under a frozen clock would receive the same token again.
+        # The ordinal makes each token unique. Without the ordinal, a client that renews a refused
+        # token under a frozen clock would receive the same token again.
         grant_claims: dict[str, Any] = {"jti": f"token-{self._issued_tokens}"}
         if redeemed is not None:
             grant = redeemed.grant

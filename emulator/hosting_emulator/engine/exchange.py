@@ -44,11 +44,11 @@ class Entry(CallRequest, kw_only=True):
 
     Reasons: `why` lists the notes, oldest first. `acted` lists the faults that acted, with their
     hit counts at that time. `altered` lists the parts of the response that faults altered.
-    `unaltered` lists the faults that matched the request but left the response as it was, for
-    example alterations that are impossible here: the id of each fault, and the reason. `own_status`
-    is the status before any alteration, or 0 if nothing was altered. `varied` lists the variation
-    points at which the response was varied. `assumption` is the assumption that decided the
-    response, if only the call itself can tell which assumption did.
+    `unaltered` lists the faults that matched the request but did not change the response, for
+    example because the alteration is impossible. Each item consists of the fault's id and the
+    reason. `own_status` is the status before any alteration, or 0 if nothing was altered. `varied`
+    lists the variation points at which the response was varied. `assumption` is the assumption that
+    decided the response, if only the call itself can tell which assumption did.
 
     Time: `came_ms` is the world time when the request arrived, before a skip clock moved for this
     request. `real_ms` is the machine's time when the request arrived. `late_ms` is how long faults
@@ -157,9 +157,9 @@ class Entry(CallRequest, kw_only=True):
     def about(self, world: World) -> tuple[str | None, str | None]:
         """Return the ids of the project and the organization to which the request refers.
 
-        The project is the one in the path, or the one to which the operation in the path belongs.
-        The organization is the one in the path, or the principal's organization. Either id may be
-        None.
+        The project is the project in the path, or the project to which the operation in the path
+        belongs. The organization is the organization in the path, or the principal's organization.
+        Either id may be None.
         """
         project = None
         organization = self.principal.organization_id

@@ -3,7 +3,7 @@
 Every request passes through a sequence of steps that share one context.
 
 A step reads the context and fills it in. A step refuses the request by raising Refused, ends the
-exchange by returning a response, and asks for a wait by returning a Delay. The world may change
+exchange by returning a response, and requests a wait by returning a Delay. The world may change
 during a wait, so all steps run again after a wait. A step itself never waits, and does not know how
 a response is sent.
 """

@@ -1,9 +1,9 @@
 """Protected faults: faults, outcomes and interventions that a judge adds to worlds of a process.
 
 A client cannot remove protected faults. Protected faults are added again after a reset, a scenario
-load, a state import, a rewind or the removal of all faults. They are also added to new worlds in
-their scope. The worlds in a scope share the counts. A protected fault for the n-th request of a
-call therefore counts the requests that the client sends to all these worlds.
+load, a state import, a rewind or the removal of all faults. Protected faults are also added to new
+worlds in their scope. The worlds in a scope share the counts. A protected fault for the n-th
+request of a call therefore counts the requests that the client sends to all these worlds.
 
 Protected faults belong to the process and not to a world. An exported state contains no protected
 faults, and a world on disk never gets protected faults.
@@ -51,8 +51,8 @@ class ProtectedFault:
         self.kind = kind
         self.document = document
         self.names = None if names is None else set(names)
-        #: The fault, with its counts from the world that received the latest request. None for an
-        #: intervention.
+        #: The fault, with its counts from the world that received the latest request. The value is
+        #: None for an intervention.
         self.fault: Fault | None = None
         #: The number of times that an intervention was applied: once to each world, and again each
         #: time the world is reset or replaced.

@@ -1,4 +1,6 @@
-"""Faults that act while the body of a request is read. Such a fault is chosen before the body is read."""
+"""Faults that act while the body of a request is read. A fault that acts on the body is chosen
+before the body is read.
+"""
 
 from __future__ import annotations
 

@@ -146,10 +146,11 @@ class Worlds:
     def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
         """Return a copy, called `name`, of the world that was built for `key`.
 
-        If no such world is kept, `build` is called. Building a world takes milliseconds, but copying a
-        world only changes its name. Therefore every test can have its own world. The built world must
-        depend only on `key` and the name. A world with a running clock must start at the current
-        time, so such a world is not kept for reuse. Exceptions from `build` propagate.
+        If no such world is kept, `build` is called. Building a world takes milliseconds, but
+        copying a world only changes its name. Every test can therefore have its own world. The
+        built world must depend only on `key` and the name. A world with a running clock must start
+        at the current time, so such a world is not kept for reuse. Exceptions from `build`
+        propagate.
         """
         built = self._prototypes.pop(key, None) or build()
         if built.clock.mode in ("frozen", "skip"):

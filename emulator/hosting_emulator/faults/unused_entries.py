@@ -57,7 +57,8 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
 
 
 def waiting_operation(world: World, outcome: Fault) -> Operation | None:
-    """Return the latest unfinished operation to which an outcome applies, or else the latest finished one.
+    """Return the latest unfinished operation to which an outcome applies, or else the latest
+    finished operation.
 
     Returns None if the outcome has changed an operation, or applies to none.
     """

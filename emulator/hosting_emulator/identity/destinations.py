@@ -13,7 +13,7 @@ from hosting_emulator.http.guard import Site
 from hosting_emulator.identity.oauth import OAuthRefusal
 
 #: The networks whose addresses cannot lead to the internet. Other non-global addresses, such as
-#: those of a tunnel (RFC 4380), can lead to the internet.
+#: tunnel addresses (RFC 4380), can lead to the internet.
 _LOCAL_NETWORKS: Final = [
     ip_network("0.0.0.0/32"),
     ip_network("127.0.0.0/8"),

@@ -21,7 +21,8 @@ from hosting_emulator.world.value import Change
 
 
 def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
-    """End the session of this browser and that of the `id_token_hint`, and redirect to the client.
+    """End the session of this browser and the session of the `id_token_hint`, and redirect to the
+    client.
 
     The refresh tokens of these sessions become invalid. Access tokens remain valid until they expire,
     except for calls that need a current session. If the client's address is not local, a page shows a link

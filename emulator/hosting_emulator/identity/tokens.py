@@ -21,8 +21,8 @@ class TokenClaims:
     """The content of an access token.
 
     `interactive` means that the token belongs to an interactive session. `lifetime_s` is the
-    lifetime, in seconds of world time, of a token that a tool hands out. It is None for a token
-    from a sign-in, whose lifetime is an assumption.
+    lifetime, in seconds of world time, of a token that a tool hands out. `lifetime_s` is None for a
+    token from a sign-in, because an assumption sets its lifetime.
     """
 
     user: User

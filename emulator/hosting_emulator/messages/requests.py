@@ -75,7 +75,7 @@ class Message(ControlMessage, frozen=True, kw_only=True):
 
     @property
     def content(self) -> Any:
-        """The body, parsed as JSON. None if there is no body.
+        """The body, parsed as JSON, or None if there is no body.
 
         A body that is truncated or is not JSON is returned as a string.
         """

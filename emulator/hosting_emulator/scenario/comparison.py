@@ -89,7 +89,7 @@ def _compare_success(response: _Response) -> list[Mismatch]:
     """Check that the response is a success or an error, as an expectation without `status` implies.
 
     If the expectation has no `code`, the response must be a success. Otherwise, the response must
-    be an error with a problem code, unless `code` also allows a response without one.
+    be an error with a problem code, unless `code` also allows a response without a code.
     """
     expected_code = MISSING
     if response.expect.code is not UNSET:

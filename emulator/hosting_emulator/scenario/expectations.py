@@ -70,7 +70,7 @@ class ResponseTypes:
         self._words: OpenWords = {} if has_any_word else open_words(*assumptions)
         self._operation_path = _operation_path(assumptions)
         #: The calls whose responses a fault can replace, or extend with unknown fields. None in the
-        #: set stands for all calls.
+        #: set means all calls.
         self._altered_calls = set(_altered_calls(part, steps))
         self._headers = {*KNOWN_HEADERS, *_header_names(part, steps)}
 
@@ -288,7 +288,7 @@ def _fault_documents(part: ScenarioPart, steps: list[StepPart]) -> Iterator[Mapp
 
 
 def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | None]:
-    """Yield the calls whose responses a fault can replace or extend. None stands for all calls."""
+    """Yield the calls whose responses a fault can replace or extend. None means all calls."""
     for document in _fault_documents(part, steps):
         if "respond" not in document and not _adds_fields(document):
             continue

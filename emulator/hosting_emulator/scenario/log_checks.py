@@ -32,7 +32,7 @@ class LogPaths:
             if step.assume and isinstance(step.assume.get("operation_path"), str):
                 operation_paths.add(step.assume["operation_path"])
         self._templates = {spec.path for path in operation_paths for spec in calls_at(path)}
-        #: The paths of `request` steps. None stands for a path that is not known before the story runs.
+        #: The paths of `request` steps. None means a path that is not known before the story runs.
         self._request_paths = {_request_path(step.request) for step in steps if step.request}
         #: Whether the request log can contain a request to a dev origin.
         self._has_redemption = any(step.redeem is not None for step in steps)

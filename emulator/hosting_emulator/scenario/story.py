@@ -260,8 +260,8 @@ def _action_of(step: StepPart) -> str:
 def _pause_ms(step: StepPart, response: Arrival) -> int:
     """Return the wait before a retry, in milliseconds.
 
-    The wait is the step's `pause` or, by default, the time that the last response asks for. If the
-    response asks for no time, the wait is one second.
+    The wait is the step's `pause` or, by default, the time that the last response tells the client
+    to wait. If the response sets no wait, the wait is one second.
     """
     if step.pause is not None:
         return parse_duration_ms(step.pause)

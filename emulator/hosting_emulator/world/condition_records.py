@@ -25,8 +25,8 @@ def _described(description: str, **bounds: Any) -> Meta:
 class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     """Conditions on a request's project and organization, all of which must hold.
 
-    A request that names no project meets no condition on a project. It therefore meets every such
-    condition under `not`.
+    A condition on a project does not hold for a request that names no project. Under `not`, every
+    such condition therefore holds.
     """
 
     dns: Annotated[_DnsStatuses, _described("the status of the project's DNS authorization")] = None

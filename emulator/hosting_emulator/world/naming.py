@@ -109,8 +109,8 @@ def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | No
 def default_user(world: World) -> User | None:
     """Return the user who makes a request that names no user.
 
-    This is the user with the alias `owner`. If there is no such user, return an owner of the first
-    organization that has an owner, or None if no organization has an owner.
+    The default is the user with the alias `owner`. If there is no such user, return an owner of the
+    first organization that has an owner, or None if no organization has an owner.
     """
     user_id = world.indexes.get("user:owner")
     if user_id:

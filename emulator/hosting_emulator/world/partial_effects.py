@@ -46,7 +46,7 @@ def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
     if effects == PartialEffects():
         return "name an effect that the operation leaves behind: hosts, source, deployment or dns"
     if len(set(effects.hosts)) < len(effects.hosts):
-        return "list each host only once"
+        return "`hosts` must list each host only once"
     if effects.hosts and kind != APPLY_DOMAINS:
         return f"{kind} operations do not apply hosts, so a client cannot see hosts"
     if effects.source and kind != INITIALIZE:

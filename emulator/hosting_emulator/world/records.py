@@ -3,8 +3,8 @@
 Timestamps that responses show are stored as text, in fields named `…_at`. Times that the code
 compares are stored as integers in milliseconds of world time, in fields named `…_ms`.
 
-Records never form reference cycles. They therefore set `gc=False`, which excludes them from cyclic
-garbage collection, so that a large world causes no pauses.
+Records never form reference cycles. Their types therefore set `gc=False`, which excludes records
+from cyclic garbage collection, so that a large world causes no pauses.
 """
 
 from __future__ import annotations

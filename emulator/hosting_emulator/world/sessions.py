@@ -1,9 +1,9 @@
 """API keys, and interactive user sessions.
 
 A session starts when a user signs in with a browser. The control API, commands and stories create
-tokens without a sign-in. Such a token belongs to its user's implicit session, which has no row.
-Ending all sessions of a user also adds a row that marks the implicit session as ended. Tokens that
-are created later belong to the user's next implicit session.
+tokens without a sign-in. A token without a sign-in belongs to its user's implicit session, which
+has no row. Ending all sessions of a user also adds a row that marks the implicit session as ended.
+Tokens that are created later belong to the user's next implicit session.
 """
 
 from __future__ import annotations

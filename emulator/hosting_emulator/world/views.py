@@ -84,7 +84,8 @@ def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any
 def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
     """Return (name, is optional, assumption) for each field of a resource, required fields first.
 
-    The assumption selects the words for the field's values, and is empty if no assumption does so.
+    The assumption selects the words for the field's values, and is empty if no assumption selects
+    them.
     """
     plan = []
     for field in sorted(RESOURCES[resource].fields, key=lambda field: field.optional):

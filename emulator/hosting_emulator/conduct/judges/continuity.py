@@ -28,11 +28,11 @@ class _Continuity(ConductJudge):
     def __init__(self) -> None:
         #: The unknown fields and values after which each client continued.
         self._passed: Recent[bytes, set[str]] = Recent()
-        #: The kinds of responses after which each client continued: True stands for the first
-        #: response about an operation or a list, and False for a later response.
+        #: The kinds of responses after which each client continued: True means the first response
+        #: about an operation or a list, and False means a later response.
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
         #: Whether each client has followed an operation or a list to its end. A client that never
-        #: does so may stop for any reason.
+        #: follows one to its end may stop for any reason.
         self._reaches_end: Recent[bytes, bool] = Recent()
 
     def _note_continuation(self, response: ExchangeView) -> None:
@@ -96,8 +96,8 @@ class UnfinishedOperations(_Continuity):
             self._last.keep(id_, None)
             self._reaches_end.keep(exchange.credentials, True)
             return ()
-        # Ignore an operation that was started elsewhere, because a client may just look at it. Also ignore
-        # a replay, which shows an operation as unfinished after its end.
+        # Ignore an operation that was started elsewhere, because a client may only want its current
+        # state. Also ignore a replay, which shows an operation as unfinished after its end.
         is_begun_here = id_ not in self._last and not is_poll
         if is_begun_here or self._last.get(id_) is not None:
             self._last.keep(id_, exchange)

@@ -118,7 +118,7 @@ class PolledTooEarly(ConductJudge):
 
 
 def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bool) -> bool:
-    """Return whether the client had surely received an earlier response when it sent a poll.
+    """Return whether the client must have received an earlier response before it sent a poll.
 
     With `may_be_first`, a poll on another connection may be the first poll of another program.
     """
@@ -165,8 +165,8 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
     """Return the advice that a poll from a pool of workers ignored, or None if it ignored no
     advice.
 
-    Workers that share connections may each have received any of the responses. Therefore it is
-    enough if the poll followed the advice in any one response.
+    Workers that share connections may each have received any of the responses. Therefore the poll
+    is allowed if it followed the advice in any one of these responses.
     """
     followed = [item for item in advice if item.is_followed(poll)]
     if followed:

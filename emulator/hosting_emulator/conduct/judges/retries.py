@@ -122,7 +122,8 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
 
 
 def _exceeds_workers(repeats: int, workers: int) -> bool:
-    """Return whether a pool sent so many identical requests that a worker must have sent one twice.
+    """Return whether a pool sent so many identical requests that a worker must have sent the same
+    request twice.
 
     A pool may serve more workers than it has connections.
     """
@@ -163,7 +164,7 @@ class RetriedTooSoon(ConductJudge):
 
     def __init__(self) -> None:
         #: The last response that required a wait, by credentials, request and connection. A
-        #: connection of None stands for any connection.
+        #: connection of None means any connection.
         self._waits: Recent[tuple[bytes, Hashable, ConnectionUse | None], _Wait] = Recent()
         #: The number of requests that came too soon, by credentials and request.
         self._repeats: Recent[Hashable, int] = Recent()

@@ -303,7 +303,7 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
     mode, _, _ = profile_of(operation)
     if mode in ("manual", "per_poll"):
         sentences.append(
-            f"Once it holds the claim, it moves by its own profile, {operation.profile}."
+            f"Once it holds the claim, it follows its own profile, {operation.profile}."
         )
     reason = _Reason(sentences, holder_reason.commands, holder_reason.held_by, holder_id)
     next_step = holder_reason.next_step

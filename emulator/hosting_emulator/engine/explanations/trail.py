@@ -166,8 +166,8 @@ class Explanations:
     def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
         """Return the earlier request whose response was remembered for this key, or None.
 
-        A user may use one key for several calls. Therefore a request with the same storage key is
-        preferred, then a request with the same call and path, then the latest request.
+        A user may use one key for several calls. Prefer a request with the same storage key, then a
+        request with the same call and path, then the latest request.
         """
         if not self._by_key:
             self._index_keys()

@@ -131,7 +131,7 @@ def _basic_head(world: World, at_ms: int, name: str) -> Document:
 
 
 def _named_assumptions(world: World) -> dict[str, Any]:
-    """Return the assumptions that a user set, without those that a variation drew."""
+    """Return the assumptions that a user set, except those that a variation drew."""
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     assumptions: dict[str, Any] = world.assumptions.changes()
     # List each assumption that a user set, even with its default value, because a variation must

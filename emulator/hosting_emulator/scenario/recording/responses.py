@@ -16,7 +16,7 @@ _CONTRACT_WORD = re.compile(r"[a-z][a-z_]*")
 
 
 def any_response() -> Document:
-    """Return an expectation that every response meets, unless the response is lost."""
+    """Return an expectation that every response meets, except a lost response."""
     return {"status": {"at_least": 200}}
 
 

@@ -175,7 +175,7 @@ def _lineage_commits(engine: Engine) -> list[Commit]:
 
 
 def session_of(engine: Engine) -> Session:
-    """Return the session of a world, without events that were rewound.
+    """Return the session of a world, except events that a rewind undid.
 
     Raises NotRecordable if the world was rewound to the middle of a request.
     """
@@ -204,7 +204,7 @@ def _request_events(engine: Engine, lineage: _Lineage) -> Iterator[SessionEvent]
 
 
 def _request_event(entry: Entry, lineage: _Lineage) -> SessionEvent | None:
-    """Return the event of a request, or None if the request was rewound."""
+    """Return the event of a request, or None if a rewind undid the request."""
     are_present = [commit.number in lineage.numbers for commit in entry.commits]
     has_changed_world = any(commit.is_listed for commit in entry.commits)
     if has_changed_world and are_present[0] and not are_present[-1]:

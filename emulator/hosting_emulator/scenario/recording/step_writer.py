@@ -35,8 +35,8 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import API_KEYS, FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS
 from hosting_emulator.world.value import Change, World
 
-#: Matches headers that a step need not list. Such a header does not change the response, or another
-#: key of the step sets the header.
+#: Matches headers that a step need not list, because they do not change the response or because
+#: another key of the step sets them.
 _CLIENT_HEADER = re.compile(
     r"host|user-agent|accept(-.*)?|connection|content-length|transfer-encoding|cookie|origin|referer"
     r"|sec-.*|x-forwarded-.*|forwarded|via|priority|dnt|cache-control|pragma|traceparent|tracestate"
@@ -124,7 +124,7 @@ class StepWriter:
         self.steps.append(RecordedStep(step, event))
 
     def _leave_out_fault(self, kind: str, commit: Commit) -> None:
-        """Write a note in place of a fault that lets requests wait for the time of a running clock."""
+        """Write a note in place of a fault that makes requests wait for a running clock."""
         for id_ in commit.writes[FAULTS.name]:
             self._references.omit(id_)
         self.add_note(
