@@ -171,8 +171,8 @@ class ManagementTexts:
     """The texts in the commands that list and remove faults or outcomes.
 
     `match_header` is the header of the column that shows what a rule matches. `match_all` is the
-    text in this column if a rule matches everything. `describe_kinds` is the address of the
-    emulator's function that returns the kinds, as `module:function`.
+    text in this column if a rule matches everything. `describe_kinds` is the import path
+    (`module:function`) of the function that returns the kinds.
     """
 
     match_header: str

@@ -87,7 +87,7 @@ from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator")
 #: Real seconds that open connections have to finish when the emulator stops. Connections that are
-#: still open are then cancelled, and have the same time again to end.
+#: still open after that are cancelled, and get another _GRACE_S seconds to close.
 _GRACE_S = 0.2
 #: The interval between checks of the data directory's files, in real seconds.
 _CHECK_FILES_S = 0.5
@@ -109,8 +109,9 @@ class Emulator:
     """A whole emulator in this process. Use it as an async context manager, or call `start` and `stop`.
 
     The constructor raises StartError for settings that contradict each other or the stored state,
-    and for a port in use. It then leaves the stored state unchanged. If another process takes the port
-    in the meantime, `start` fails after the constructor has already replaced the stored world.
+    and for a port in use. After such an error, the stored state is unchanged. If another process
+    takes the port in the meantime, `start` fails after the constructor has already replaced the
+    stored world.
 
     If `copy_of` is another emulator, the default world is a copy of that emulator's default world. The
     settings must then have no data directory, scenario or imported state.
@@ -164,7 +165,8 @@ class Emulator:
                     settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
                 )
                 self._resources.callback(self._directory.close)
-                # This start holds the directory now, and must not change a world if it cannot listen.
+                # Check the ports before any world is changed, because a start that cannot listen
+                # must change nothing.
                 if is_stored:
                     check_ports(settings)
             self.worlds = Worlds(self._directory, rebuild=rebuild)
@@ -523,7 +525,7 @@ class Emulator:
         for server, _ in self._servers:
             server.close()
         for engine in self.worlds:
-            engine.feed.end()  # The shutdown would wait for listeners of a feed that has not ended.
+            engine.feed.end()  # Otherwise, the shutdown would wait for the feed's listeners.
         if self._servers:
             self._http.pre_shutdown()
             await self._http.shutdown(_GRACE_S)

@@ -77,7 +77,10 @@ def _exposed_files(path: Path, worlds: Path) -> list[Path]:
 
 
 def _mode(path: Path) -> int:
-    """Return a file's mode, or 0 if the file no longer exists. A running emulator can remove files."""
+    """Return a file's mode, or 0 if the file no longer exists.
+
+    A file can disappear because a running emulator may delete files at any time.
+    """
     with suppress(FileNotFoundError):
         return path.lstat().st_mode
     return 0

@@ -6,7 +6,7 @@ emulator.
 
 This module only writes and reads records. A record in a data directory is a hint, because the
 directory may have been copied or may have come from somebody else. `sdk.discovery` decides whether
-to use it.
+to use a record.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def registry_folder(*, create: bool = False) -> Path | None:
     """Return the private folder of this user's registry.
 
     With `create`, the folder is created if it does not exist. Return None if there is no folder, or
-    none that only this user can use.
+    no folder that only this user can use.
     """
     for folder in _candidates():
         with suppress(OSError):
@@ -189,7 +189,7 @@ def _is_private(folder: Path) -> bool:
 
 @contextmanager
 def registered(record: EmulatorRecord) -> Iterator[None]:
-    """Keep a record in the registry during a block, and locked until the process ends.
+    """Keep a record in the registry during a `with` block, and keep its file locked until the process ends.
 
     The lock shows other programs that the process is running. Without a registry folder, and if the
     record cannot be written, nothing is registered.

@@ -95,9 +95,10 @@ class RunMessages:
         self.exit_code: int | None = None
         #: The errno that says why the command could not be started, or None.
         self.refusal: int | None = None
-        #: Whether no process of the run is left.
+        #: Whether every process of the run has exited.
         self.is_gone = False
-        #: The processor time of the run's processes, in milliseconds. 0 until no process is left.
+        #: The processor time of the run's processes, in milliseconds. Stays 0 until every process
+        #: has exited.
         self.cpu_ms = 0
 
     def feed(self, piece: bytes) -> None:
@@ -435,7 +436,7 @@ class Supervisor:
             self._wait_for_signal(number)
         oldest = time.monotonic() - _MEMORY_S
         moments = [moment for moment in self._seen[number] if moment > oldest]
-        # Forget one signal to the group for each order, because the two stand for the same signal.
+        # Forget one signal to the group for each order, because both report the same signal.
         self._seen[number] = moments[1:]
         if not (moments and is_in_our_group):
             os.kill(self._command, number)
@@ -443,7 +444,7 @@ class Supervisor:
     def _wait_for_signal(self, number: int) -> None:
         """Wait up to _DELIVERY_S until a signal to the process group has reached this process.
 
-        The group's processes receive it one after the other.
+        The processes of a group receive a signal one after the other.
         """
         until = time.monotonic() + _DELIVERY_S
         while not self._seen[number]:
@@ -477,7 +478,7 @@ class Supervisor:
         if self._kill_at is None:
             return False
         living = descendants()
-        if self._command is not None:  # the command counts as living until its exit code is known
+        if self._command is not None:  # the command counts as alive until its exit code is known
             living.add(self._command)
         if living:
             late_s = time.monotonic() - self._kill_at

@@ -1,6 +1,6 @@
-"""The scenario library: YAML as package data, and nothing that runs."""
+"""The scenario library: YAML files as package data, without code."""
 
 from pathlib import Path
 
-#: Where the library's files are.
+#: The folder that contains the library's files.
 FOLDER = Path(__file__).parent

@@ -159,7 +159,7 @@ def judge(
         )
     for path in (junit_file, html_file):
         check_folder_of(path)
-    # A world from a file has its own clock, which each run replaces.
+    # Do not set a clock for an imported world: it brings its own, and each run overrides it.
     clock = "skip" if settings_options["state"] is None else None
     settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
     words_by_name = typed_words()

@@ -52,10 +52,10 @@ async def listen_to_worlds(
 ) -> web.StreamResponse:
     """Stream the events of the listed worlds, or of all worlds.
 
-    Each event names its `world`. The id of an event is a position in the events of every world.
-    `seen`, or the `Last-Event-ID` header, is the id after which the stream continues. A listed
-    world that does not exist is skipped. The `worlds` event reports each world that is created or
-    deleted.
+    The `world` member of each event is the name of its world. The id of an event is a position in
+    the events of every world. `seen`, or the `Last-Event-ID` header, is the id after which the
+    stream continues. A listed world that does not exist is skipped. The `worlds` event reports each
+    world that is created or deleted.
     """
     names = worlds or [engine.world.name for engine in context.worlds]
     engines = {}

@@ -40,7 +40,7 @@ def check_handshake_fault(context: Context, world_name: str, fault: Fault) -> No
         name = engine.world.name
         if name != world_name and engine.log.count > 0:
             message = (
-                f"{fault.kind} without a project acts on every host of the TLS port, including world "
-                f"{name!r}, which is in use: name a project"
+                f"{fault.kind} without a project acts on every host of the TLS port, including those "
+                f"of the world {name!r}, which is in use: name a project"
             )
             raise ControlRefusal(409, "Fault refused", message)

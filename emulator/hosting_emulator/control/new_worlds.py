@@ -55,9 +55,9 @@ class NewWorld(Body):
     """A world to create. By default, a world without a name is temporary.
 
     `vary` is the seed of a variation, or null for no variation. If `token` is present, even as
-    `{}`, the response contains an access token. The world is deleted after at least the real
-    time `ttl`, such as `6h`, without a request. `observation` is the id of an observation that
-    watches the world from its first request.
+    `{}`, the response contains an access token. The world is deleted when it has received no
+    request for at least the real time `ttl`, such as `6h`. `observation` is the id of an
+    observation that watches the world from its first request.
     """
 
     name: WorldName | None = None

@@ -29,8 +29,8 @@ class NewObservation(Body):
 
     `worlds` contains the names of worlds to observe, or is null for all worlds. Copies of the named
     worlds are observed too. `skip_rules` contains the ids of conduct rules to skip. `replaces` is
-    the id of an observation that ends when the new observation begins. The new observation continues
-    the coverage of the old one.
+    the id of an observation that ends when the new observation begins. The new observation
+    continues the coverage of the observation that it replaces.
     """
 
     worlds: list[str] | None = None

@@ -26,8 +26,8 @@ from hosting_emulator.messages import ProtectedFaultState
 class NewProtectedFault(Body):
     """A protected fault to add, given as exactly one of `fault`, `outcome` and `intervention`.
 
-    `worlds` contains the names of the fault's worlds, or is null for all worlds. The fault also
-    applies to copies of the named worlds.
+    `worlds` contains the names of the worlds that get the fault, or is null for all worlds. The
+    fault also applies to copies of the named worlds.
     """
 
     fault: FaultDocument | None = None

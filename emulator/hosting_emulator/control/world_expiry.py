@@ -21,8 +21,8 @@ def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | Non
 
     The world is checked once per time to live, so it may survive for up to twice this time. The
     time to live is in real milliseconds. A world without a time to live is not deleted.
-    `previous_uses` are the world's uses at the previous check, or None if the world was in use or
-    has not been checked.
+    `previous_uses` are the world's use counts at the previous check, or None if the world was in
+    use or has not been checked.
     """
     if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return

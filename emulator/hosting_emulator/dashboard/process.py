@@ -44,9 +44,9 @@ def info(context: Context) -> Info:
 def stop(context: Context) -> None:
     """Stop the emulator, as Ctrl-C does: all worlds are stored, and the process ends.
 
-    The emulator still sends this response, and then ends within moments. It refuses (409) if it was
-    not started by `hosting-emulator start`, for example in a test run or by `exec`, because it ends
-    together with that program.
+    The emulator still sends this response, and then ends within moments. The status is 409 if
+    another program runs the emulator, such as a test run or `hosting-emulator exec`, because the
+    emulator ends together with that program.
     """
     request_stop = context.facts.request_stop
     if request_stop is None:

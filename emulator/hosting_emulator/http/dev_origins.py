@@ -147,9 +147,9 @@ def _context(
 def _docs_url(request: RequestHead, site: Site) -> str:
     """Return the documentation URL to put into a response from a dev origin.
 
-    Tests send requests with the Host of a dev origin to the emulator's own address. If this Host
-    has no port, a URL with the Host would lead nowhere, so the URL contains the emulator's address
-    instead.
+    A client can reach a dev origin by sending its name in the Host header to the emulator's own
+    address. If this header has no port, a URL built from it would not reach the emulator, so the
+    result is built from the emulator's address instead.
     """
     if ":" in request.headers.get("Host", ""):
         return site.docs_url(request)

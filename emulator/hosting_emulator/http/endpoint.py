@@ -110,11 +110,10 @@ class Example:
 class Facts:
     """The properties of a server that stay the same while the server runs.
 
-    `instance` is the server's random id.
-    `variation` is the variation of a new world whose request sets none. `storage_problem`
-    returns the latest problem with deleted or replaced files in the data directory, or None if
-    there was no problem. `request_stop` makes the emulator stop soon, or is None if only the program
-    that runs the emulator can stop it.
+    `instance` is the server's random id. `variation` is the variation of a new world if the request
+    that creates the world specifies no variation. `storage_problem` returns the latest problem with
+    deleted or replaced files in the data directory, or None if there was no problem. `request_stop`
+    makes the emulator stop soon, or is None if only the program that runs the emulator can stop it.
     """
 
     version: str

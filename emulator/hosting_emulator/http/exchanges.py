@@ -25,8 +25,8 @@ from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
 
 _log = logging.getLogger("hosting_emulator.http")
-#: The maximum number of bytes that the request log stores of all headers of a request with a long
-#: head, and of each of these headers. The limits are low because the log stores a thousand
+#: For a request with a long head, the maximum number of bytes that the request log stores of all
+#: headers together, and of each header. The limits are low because the log stores a thousand
 #: requests.
 _HEADERS_LIMIT: Final = 16 * 1024
 _HEADER_LIMIT: Final = 2 * 1024

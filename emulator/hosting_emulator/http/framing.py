@@ -20,8 +20,8 @@ _MOST_HEADERS: Final = 128
 #: The length in bytes above which the request log may store only a part of a head.
 _LONG_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
-#: The maximum number of cuts (calls of `_cut`) before `cut` yields, so that the caller can let
-#: other work run. A chunk takes three cuts.
+#: The maximum number of parts that `cut` cuts off (calls of `_cut`) before it yields, so that the
+#: caller can let other work run. A chunk has three parts: its size, its data and its end.
 MOST_CUTS: Final = 100
 #: The maximum number of digits in a Content-Length, not counting leading zeros. aiohttp interprets
 #: the largest 64-bit number as a missing length.
@@ -113,9 +113,9 @@ class RequestFraming:
     def cut(self, data: bytes) -> Iterator[bytes]:
         """Yield each head when it is complete, and each body as it arrives.
 
-        Malformed bytes are not yielded. The parts of a request that arrive together are yielded as
-        one piece, unless they take more than MOST_CUTS cuts. The iterator must be exhausted before
-        this method is called again.
+        Malformed bytes are not yielded. The parts of a request that arrive in the same `data` are
+        yielded as a single piece, unless there are more than MOST_CUTS parts. The iterator must be
+        exhausted before this method is called again.
         """
         if data == self._repeatable and not self.is_partial:
             self.count += 1

@@ -228,7 +228,7 @@ class Site:
 
 
 def world_prefix(name: str) -> str:
-    """Return what precedes `/v1` in a world's paths, or an empty string for the default world."""
+    """Return the prefix of `/v1` in a world's paths, or an empty string for the default world."""
     return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
 
 

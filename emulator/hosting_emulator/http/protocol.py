@@ -40,7 +40,7 @@ REQUEST_TIMEOUT_S: Final = 60.0
 #: versions of aiohttp have no such limit.
 MOST_UNANSWERED: Final = 64
 #: A client that has closed its side is assumed to be still listening until this many seconds have
-#: passed since its request. Later, it may have given up.
+#: passed since its request. After that, the client may have given up.
 _PATIENCE_S: Final = 0.1
 #: The maximum number of bytes that are parsed immediately, even while long jobs run.
 _SMALL: Final = 2048
@@ -131,7 +131,8 @@ class HttpProtocol(web.RequestHandler):
         """Record that a whole response was passed to the connection.
 
         A client that has closed its side may still be listening, or may have closed the whole
-        connection. In the second case, the socket has an error once the response has been sent.
+        connection. If the whole connection is closed, the socket has an error once the response has
+        been sent.
         """
         duration_s = asyncio.get_running_loop().time() - passage.arrived_s
         if self._is_half_closed and duration_s < _PATIENCE_S and not self._has_failed():

@@ -18,7 +18,7 @@ from hosting_emulator.faults.uploads import UploadLimits
 from hosting_emulator.http.protocol import protocol_of
 
 #: Any compressed body may unpack to this size in bytes. A larger result is allowed only if it is at
-#: most `_HIGHEST_RATIO` times as long as the body. An exported state of any size has a lower ratio.
+#: most `_HIGHEST_RATIO` times as long as the body. Exported states of any size have a lower ratio.
 #: Therefore a small body cannot unpack to a huge result.
 _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50

@@ -1,9 +1,9 @@
 """Shares the event loop between long jobs, such as readers of the request log and stories.
 
-One job runs at a time. When its slice of time is over, the loop handles everything else, and then
-the next job runs. Therefore a short request waits for at most one slice, regardless of the number
-of jobs. The jobs take turns in the order of their arrival, so a hundred concurrent jobs take about
-as long as the same jobs one after another.
+One job runs at a time. When the job's slice of time is over, the loop handles everything else, and
+then the next job runs. Therefore a short request waits for at most one slice, regardless of the
+number of jobs. The jobs take turns in the order of their arrival, so a hundred concurrent jobs take
+about as long as the same jobs one after another.
 """
 
 from __future__ import annotations

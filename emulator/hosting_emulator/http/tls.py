@@ -29,8 +29,8 @@ from hosting_emulator.storage.files import make_private, make_private_folder, wr
 CA_CERTIFICATE: Final = "ca.pem"
 CA_KEY: Final = "ca.key"
 _NAME: Final = "hosting-emulator, local development"
-#: The lifetime of an authority, and the minimum that must remain of it at a start. A start
-#: replaces an authority with a shorter remaining lifetime.
+#: The lifetime of a new authority, and the minimum remaining lifetime of a stored authority. An
+#: authority that expires sooner is replaced at the start.
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 _LEAST_REMAINING: Final = timedelta(days=30)
 #: The lifetime of a server's certificate. Some systems refuse lifetimes of more than 825 days.
@@ -57,10 +57,10 @@ class LocalAuthority:
     """Issues certificates from one local authority for the names that clients request (SNI).
 
     The authority is stored in `folder`, whose mode is set to 0700. The next start reads the stored
-    authority, and replaces an authority that expires soon or could certify other names. If
-    `is_stored` is false, only the certificate is written, and not the key. `problem_of` takes the
-    lowercase host that a client requests, and returns the problem that the host's certificate must
-    have, or None. Raises OSError if a file cannot be read or written.
+    authority, and replaces it if it expires soon or could certify other names. If `is_stored` is
+    false, only the certificate is written, and not the key. `problem_of` takes the lowercase host
+    that a client requests, and returns the problem that the host's certificate must have, or None.
+    Raises OSError if a file cannot be read or written.
     """
 
     def __init__(

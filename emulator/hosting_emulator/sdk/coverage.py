@@ -1,4 +1,4 @@
-"""What clients exercised of the contract and what they did not, as data and as short text."""
+"""Which parts of the contract clients exercised and which they did not, as data and as short text."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class CoverageParts:
 
 
 def coverage_lines(coverage: ContractCoverage, *, width: int = _WIDTH) -> list[str]:
-    """Return a short text about what was exercised and what was not, as lines of this width."""
+    """Return lines of at most `width` characters about what was exercised and what is missing."""
     indent = " " * (_LABEL_WIDTH + 2)
     lines = []
     for label, text in coverage_rows(coverage):

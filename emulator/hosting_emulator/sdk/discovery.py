@@ -1,10 +1,11 @@
 """Finds the emulator of the working folder.
 
-Commands and the SDK use this module if nobody gives them an address. They look in this order:
+Commands and the SDK use this module if they are not given an address. They look in this order:
 
 1. the ready file that HOSTING_EMULATOR_READY_FILE names, while it exists;
-2. the emulator that uses the data directory: the directory that a variable or the nearest settings
-   file names, or the nearest `.hosting-emulator`, in the working folder or above;
+2. the emulator that uses the data directory, which is set in HOSTING_EMULATOR_DATA_DIR or in the
+   nearest settings file, or else is the nearest `.hosting-emulator` folder, searching upward from
+   the working folder;
 3. the only running emulator that was started in the folder, or in a parent folder;
 4. only if there is no data directory: the default address.
 
@@ -51,7 +52,8 @@ class EmulatorAddress:
     """The address of an emulator.
 
     `is_trusted` means that the control token may be sent to the address. `is_default` means that
-    nothing but the default names the address, so an emulator need not be running there.
+    this is the default address because no other address was specified, so possibly no emulator is
+    running there.
     """
 
     url: str
@@ -184,7 +186,8 @@ def _working_folder() -> Path:
 def _folders_of(working_folder: Path) -> tuple[Sequence[Path], Mapping[str, Any]]:
     """Return the working folder and its parents, and the settings that apply there.
 
-    The last folder is the nearest one with a settings file or a data directory, or else the root.
+    The last folder is the nearest folder with a settings file or a data directory, or else the
+    root.
     """
     folders = []
     for folder in (working_folder, *working_folder.parents):
@@ -238,7 +241,7 @@ def _port_in(settings: Mapping[str, Any]) -> str:
 
 
 def _is_flag_set(variable: str) -> bool:
-    """Return whether a variable sets a flag, by the words that options accept."""
+    """Return whether an environment variable turns a flag on. Options accept the same values."""
     return os.environ.get(variable, "").strip().lower() in ("1", "true", "t", "yes", "y", "on")
 
 

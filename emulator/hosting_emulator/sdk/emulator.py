@@ -243,9 +243,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         Closing the handle does not change the world. `url` is the address of an emulator or of a
         world, or a client to share. Without `url`, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
         apply. If HOSTING_EMULATOR_URL is not set either, the SDK uses the emulator that
-        `hosting-emulator exec` started, or the emulator that uses the nearest data directory, in
-        the working folder or above. Without a data directory, the address is http://127.0.0.1:4620.
-        Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN applies.
+        `hosting-emulator exec` started, or the emulator that uses the nearest data directory,
+        searching upward from the working folder. Without a data directory, the address is
+        http://127.0.0.1:4620. Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN applies.
         Raises ControlRefused (404) if the world does not exist, ValueError for an invalid address,
         and EmulatorNotFound if the emulator of the working folder is not running.
         """

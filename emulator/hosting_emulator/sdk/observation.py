@@ -32,7 +32,7 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         """Return a report on every chapter, including the verdict on each.
 
         `final` means that the clients have finished. `wait_s` is the maximum wait for requests that
-        are still in progress, in real seconds. It is limited to 60.
+        are still in progress, in real seconds. More than 60 counts as 60.
         """
         wait_ms = max(0, min(60_000, round(wait_s * 1000)))
         query = {"final": str(final).lower(), "wait_ms": wait_ms}

@@ -156,8 +156,8 @@ def _nearest_lines(matcher: RequestMatcher, requests: Iterable[RecordedRequest])
     for request in requests:
         mismatches = matcher.mismatches(request)
         is_other_call = "call" in mismatches
-        # A request that matches no filter is not near, except a request to an unknown path, which
-        # may be a misspelled path of the expected call.
+        # A request that matches no filter is not near, except a request to an unknown path, because
+        # the path may be a misspelled path of the expected call.
         is_near = len(mismatches) < len(matcher.values) or (is_other_call and request.call is None)
         if mismatches and is_near:
             ranked.append((len(mismatches) + is_other_call, request, mismatches))

@@ -62,8 +62,8 @@ WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
 #: When a stop has taken this many real seconds, only necessary snapshots are still started. Worlds
 #: without a final snapshot keep their journals.
 FOLDING_AT_STOP_S = 0.25
-#: Real seconds for which a start tries to get the lock. A command that only looks whether the lock
-#: is held has it for a moment.
+#: Real seconds for which a start tries to get the lock. A command that checks whether the lock is
+#: held takes the lock for a moment.
 _LOCK_PATIENCE_S = 0.1
 
 
@@ -107,7 +107,7 @@ class DataDirectory:
                 files.write_atomically(ignore, b"*\n")
             self._lock.acquire(timeout=_LOCK_PATIENCE_S, poll_interval=0.01)
             self._lock_status = self._lock_path.stat()
-            # A killed emulator leaves its address.
+            # A killed emulator leaves its address file behind.
             (self.path / ADDRESS_FILE).unlink(missing_ok=True)
             self._listed = self._read_list()
             self._finish_deletions()
@@ -368,7 +368,7 @@ class DataDirectory:
                     repaired.append(f"the world {name}")
         except OSError as error:
             self._report(
-                f"{self.path}: files were deleted or replaced while the emulator was running, and "
+                f"{self.path}: files were deleted or replaced while the emulator was running, so "
                 f"changes are refused: {error.strerror or error}"
             )
             return

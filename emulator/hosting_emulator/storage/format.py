@@ -3,8 +3,8 @@
 A format defines the shape of the documents in snapshots, journals and exports. Each snapshot,
 journal and export contains the number of its format. Increase FORMAT whenever the stored documents
 change, because a number must never stand for two formats. The tests in
-`tests/storage/test_formats.py` fail if FORMAT was not increased. The error for a file in a
-different format says what the user can do.
+`tests/storage/test_formats.py` fail if the documents changed but FORMAT was not increased. The
+error for a file in a different format says what the user can do.
 """
 
 from __future__ import annotations

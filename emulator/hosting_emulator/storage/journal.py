@@ -246,7 +246,8 @@ class JournalLines:
 def read_leniently(path: Path, world: tuple[str, str]) -> Iterator[tuple[int, StoredCommit | None]]:
     """Yield the number and commit of each line. The commit of a damaged line is None.
 
-    For a journal that belongs to another world, yields only the first line's number, with None.
+    For a journal that belongs to another world, yields only the first line's number, with None as
+    its commit.
     """
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):

@@ -51,7 +51,7 @@ class Recovery:
     """A world that was read from its folder.
 
     `notices` are messages for the user. `progress` is None if the progress file cannot be used.
-    `journals` contains the oldest journal first.
+    `journals` is sorted, oldest first.
     """
 
     world: World
@@ -111,7 +111,7 @@ def _check_progress(
     numbers: ProgressNumbers | None,
     boot: str,
 ) -> list[str]:
-    """Raise StateRefused if a world lacks commits that its progress file counts.
+    """Raise StateRefused if a world lacks commits that were stored according to its progress file.
 
     `boot` is the id of the boot during which commits were written but not synced, or an empty
     string if all commits are synced. After a reboot, the loss of unsynced commits is expected, so
@@ -160,7 +160,7 @@ def salvage(folder: Path, complain: Complain) -> World | None:
     ending = _unused_ending(folder)
     if state is None:
         aside = folder.with_name(folder.name + ending)
-        folder.rename(aside)  # a single step, so that a crash never leaves a part of the folder
+        folder.rename(aside)  # a single step, so that a crash never moves only part of the folder
         sync_directory(folder.parent)
         complain(f"nothing could be salvaged; the whole folder was renamed to {aside}")
         return None

@@ -26,7 +26,8 @@ _HEADING = "heading"
 _CHECKSUM = "crc32"
 _KEY = "_key"
 _VALUE = "value"
-#: The number of rows between two calls of `stopped`. Converting them takes a few milliseconds.
+#: The number of rows between two calls of `stopped`. Converting this many rows takes a few
+#: milliseconds.
 _ROWS_BETWEEN_CHECKS = 2_000
 
 _Rows = list[dict[str, Any]]
