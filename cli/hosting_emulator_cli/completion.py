@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, HostingEmulator
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
-#: A source of names. A string is the address, as `module:attribute`, of a table or of a function
+#: A source of names. A string is the import path (`module:attribute`) of a table or of a function
 #: that returns a table. A function receives a client and the world that the command line selects,
 #: and returns the names.
 Source = str | Callable[["ControlClient", "HostingEmulator"], Iterable[str]]

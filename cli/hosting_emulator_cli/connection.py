@@ -126,9 +126,10 @@ def command_here(words: str, url: str, world: str) -> str:
 
 
 def typed_here(line: str) -> str:
-    """Add `--world` or `--url` to a command line if it would not reach the default emulator and world.
+    """Make a command line reach the default emulator and world, and return it.
 
-    The command line comes from the emulator, which does not know this shell's variables and folder.
+    Adds `--world` or `--url` if necessary. The command line comes from the emulator, which does not
+    know this shell's variables and folder.
     """
     if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
         line += " --world default"

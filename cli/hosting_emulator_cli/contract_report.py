@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.contract_check import CauseReport, Report
 
 _JUNIT_NAME = "contract check"
-#: The largest number of sentences that are quoted for a cause.
+#: The maximum number of sentences to quote for a cause.
 _MAX_QUOTES = 3
 #: The maximum length of a line about a cause, in characters. Longer lines are truncated.
 _CAUSE_WIDTH = 150

@@ -151,7 +151,7 @@ def examine(
 
 @dataclass(frozen=True)
 class Target:
-    """The emulator that commands would use, and the result of asking it.
+    """The emulator that commands would use, and the result of a query to it.
 
     `not_found` is the error of the search in this folder, or None if there is an address.
     `data_dir` is the data directory that the search found.

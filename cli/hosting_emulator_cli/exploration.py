@@ -281,7 +281,8 @@ class _Exploration:
     # --- One run ---------------------------------------------------------------------------------
 
     def _perform(self, visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
-        """Run the command once. If it is the run of the only point, print the command's output.
+        """Run the command once. If the exploration is limited to one point and this is its run,
+        print the command's output.
 
         Raises RunsStopped if the exploration was stopped, and Failure if the command cannot be started.
         """

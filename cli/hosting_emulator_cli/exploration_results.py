@@ -114,7 +114,7 @@ def exploration_key(
 
 
 def _content_digest(word: str) -> str | None:
-    """Return the SHA-256 digest of the file that a word names.
+    """Return the SHA-256 digest of the file that a word of the command line names.
 
     Returns None if the word names no readable file of at most 16 MiB.
     """

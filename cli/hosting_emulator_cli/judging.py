@@ -134,7 +134,7 @@ class _CommandJudge:
         return judgment.exit_code
 
     def _watched_judgment(self, judge: ClientJudge) -> Judgment:
-        """Judge the command. A remark names its connections to other machines."""
+        """Judge the command. Its connections to other machines become a remark in the judgment."""
         if self._options.sealed:
             return judge.judge()
         with ConnectionWatch() as watch:
@@ -189,7 +189,7 @@ class _CommandJudge:
 def _job_count(jobs: int | None) -> int:
     """Return the number of parallel runs.
 
-    By default, there are eight runs per processor (at most 32), because runs spend most of their time
-    waiting: for the time that a response tells, or for a response that never comes.
+    By default, there are eight runs per processor (at most 32), because runs spend most of their
+    time waiting: for the delay that a response asks for, or for a response that never arrives.
     """
     return jobs or min(32, 8 * (os.cpu_count() or 1))

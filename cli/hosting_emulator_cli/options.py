@@ -257,10 +257,10 @@ def ask(
 ) -> Any:
     """Return the running emulator's response, or data from this installation.
 
-    `offline` is a function that returns the data from this installation, or the address of such a
-    function as `module:function`. If `offline` is not None, the emulator is queried only if the
-    command line contains `--url` or `--world`. Environment variables do not count, because a shell
-    may set them for all commands, even if no emulator is running.
+    `offline` is a function that returns the data from this installation, or the import path
+    (`module:function`) of such a function. If `offline` is not None, the emulator is queried only
+    if the command line contains `--url` or `--world`. Environment variables do not count, because a
+    shell may set them for all commands, even if no emulator is running.
     """
     if offline is not None and not is_typed("url", "world"):
         from msgspec import to_builtins

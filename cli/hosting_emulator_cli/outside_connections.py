@@ -20,11 +20,11 @@ from typing import NamedTuple, Self
 
 from hosting_emulator.supervisor import descendants
 
-#: The shortest and the longest pause between two looks at the connections, in real seconds. A
+#: The shortest and the longest pause between two scans of the connections, in real seconds. A
 #: connection that is shorter than the pause can be missed.
 _SHORTEST_PAUSE_S = 0.25
 _LONGEST_PAUSE_S = 1.0
-#: Between these bounds, the pause is this multiple of the processor time that a look takes.
+#: Between these bounds, the pause is this multiple of the processor time that a scan takes.
 _SPARING = 200
 #: The maximum number of connections that a sentence names.
 _MOST_NAMED = 5
@@ -65,9 +65,9 @@ class ConnectionWatch:
         self._proc = proc
         self._find_descendants = find_descendants
         self._other_pids: set[int] = set()
-        #: The sockets that need not be looked at again.
+        #: The sockets that need not be examined again.
         self._checked_sockets: set[str] = set()
-        #: The connections to other machines, in the order in which they were noticed.
+        #: The connections to other machines, in the order in which they were observed.
         self._connections: dict[OutsideConnection, None] = {}
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="connections", daemon=True)
@@ -79,7 +79,7 @@ class ConnectionWatch:
 
     @property
     def connections(self) -> Sequence[OutsideConnection]:
-        """The connections to other machines that were noticed, each of them once."""
+        """The connections to other machines that were observed, without duplicates."""
         return list(self._connections)
 
     def sentence(self) -> str:
@@ -101,7 +101,7 @@ class ConnectionWatch:
         )
 
     def look(self) -> None:
-        """Look once at all connections, and note new ones of descendants to other machines."""
+        """Scan all connections once, and record new connections from descendants to other machines."""
         new_sockets = {
             socket: address
             for socket, address in self._outside_sockets()

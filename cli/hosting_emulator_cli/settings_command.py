@@ -65,7 +65,7 @@ def start_errors_named() -> Iterator[None]:
 
 
 def _words_of(value: Any) -> list[str]:
-    """Return words from a parameter's value by which an error message about it is recognized.
+    """Return words from a parameter's value that identify an error message about this value.
 
     For a pair such as NAME=VALUE, the word is the name.
     """

@@ -119,7 +119,7 @@ def _variation_lines(variation: Mapping[str, Any]) -> Iterator[str]:
 
 
 def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
-    """Count the passed and failed stories, and name the points that may explain failures.
+    """Count the passed and failed stories, and name the variation points that may explain failures.
 
     `error_verb` (`read` or `run`) says what could not be done with a scenario that has an error.
     """

@@ -1,7 +1,8 @@
 """The verdict of `exec` on a command, based on an observation of all worlds in the emulator.
 
-There is no verdict if a judge failed. With `--conduct error`, there is also none if no request was
-observed. A chapter is one life of a world, until the world is reset, loaded, replaced or deleted.
+There is no verdict if a judge failed. With `--conduct error`, there is also no verdict if no
+request was observed. A chapter covers a world from its start until it is reset, loaded, replaced or
+deleted.
 """
 
 from __future__ import annotations
