@@ -1,1 +1,1 @@
-"""Tools that judge clients and servers: explore, replay, the contract check, and shrinking."""
+"""Tools that judge clients and servers: judgments, explorations, replays, contract checks, and shrinking."""

@@ -1,4 +1,4 @@
-"""Delta debugging: finds the fewest items with which something still holds.
+"""Delta debugging: finds the fewest items for which a condition still holds.
 
 The algorithm is `ddmin` by Zeller and Hildebrandt (2002).
 """
@@ -16,9 +16,9 @@ _Positions: TypeAlias = tuple[int, ...]
 class Smallest(NamedTuple, Generic[T]):
     """The result of a search.
 
-    `items` are the fewest items that hold, and `tries` is the number of sets that were tried.
-    `finished` is False if the search ended early, so that `items` may contain items that could be
-    left out.
+    `items` are the fewest items for which the condition holds, and `tries` is the number of sets
+    that were tried. `finished` is False if the search ended early, so `items` may contain items
+    that could be left out.
     """
 
     items: tuple[T, ...]
@@ -39,10 +39,10 @@ def smallest(
 ) -> Smallest[T]:
     """Return the fewest of `items` for which `holds` is still true.
 
-    `holds` must be true for all items. It is called at most `max_tries` times, and never twice for
-    the same items. No single item of the result can be left out. With `try_pairs`, no two items can
-    be left out together either: some items make sense only together, such as a fault and the step
-    that removes it.
+    `holds` must be true for the whole list. It is called at most `max_tries` times, and never twice
+    for the same items. No single item of the result can be left out. With `try_pairs`, no two items
+    can be left out together either: some items make sense only together, such as a fault and the
+    step that removes it.
     """
     search = _Search(items, holds, max_tries)
     finished = True

@@ -1,4 +1,4 @@
-"""What differs between the runs of one client, besides the fault that a run meets."""
+"""The conditions that differ between the runs of one client, besides the fault in a run."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class RunConditions:
     If `next_poll_s` is not None, responses ask for the next poll of an operation after this many
     seconds, whatever the operation waits for.
 
-    If `has_base_path` is true, the base URL has a path, `/worlds/{world}`, as every world has but
-    `default`. A request that misses this path reaches the world `default`.
+    If `has_base_path` is true, the base URL has a path, `/worlds/{world}`, as for every world
+    except `default`. A request without this path reaches the `default` world.
     """
 
     clock: JudgeClock | None = None
@@ -39,7 +39,7 @@ class RunConditions:
 
 
 class RunsStopped(Exception):
-    """The runs were stopped early, so that the run came to nothing."""
+    """The runs were stopped early, so the run has no result."""
 
 
 #: Operations end at the first poll, one second of world time after they were accepted. A client that

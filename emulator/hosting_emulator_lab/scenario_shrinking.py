@@ -35,7 +35,7 @@ _RUNS_BEFORE_SEARCH = 2
 
 
 class ShrinkRefused(ValueError):
-    """A scenario cannot be shrunk. The message says why: no step is selected, or the step fails."""
+    """A scenario cannot be shrunk. The message gives the reason: no step is selected, or the step fails."""
 
 
 class SmallestScenario(NamedTuple):
@@ -58,10 +58,10 @@ def shrink_scenario(
 ) -> SmallestScenario:
     """Find the fewest parts of a scenario with which a step still gets its expected response.
 
-    `step` selects the step with words such as `status=409 call=apply_project_domains`: it is the
-    first that expects them, or the step with the number `n`. It becomes the last step. Other steps
-    keep their expectations where these still hold. The search runs at most `max_runs` stories.
-    `visit` requests pages for the story.
+    `step` selects the step with words such as `status=409 call=apply_project_domains`: the first
+    step that expects them, or step number `n`. The selected step becomes the last step. Other steps
+    keep the expectations that still hold. The search runs at most `max_runs` stories. `visit`
+    requests pages for the story.
 
     Raises ShrinkRefused if no step is selected, or if the selected step fails already.
     """
@@ -128,7 +128,7 @@ def _read_criteria(words: str) -> dict[str, str]:
 
 
 def _description(scenario: Scenario, target: int) -> str:
-    """Return a new description: the old one may describe steps that are left out."""
+    """Return a new description, because the old description may describe steps that are left out."""
     step = scenario.part.story[target]
     action = next(name for name in REQUESTS if getattr(step, name) is not None)
     title = step.note or title_of(action, step)
@@ -220,10 +220,10 @@ def _failure_of_last_step(document: dict[str, Any], visit: PageHandler | None) -
 
 
 def _with_true_expectations(document: dict[str, Any], visit: PageHandler | None) -> dict[str, Any]:
-    """Return a scenario without the expectations that fail now and the values that no step uses."""
+    """Return a scenario without expectations that now fail and without values that no step uses."""
     story = [dict(step) for step in document["story"]]
     document = {**document, "story": story}
-    # A story stops at the first failure, so that each run shows at most one.
+    # A story stops at the first failure, so each run shows at most one failure.
     for _ in story:
         step_report = run_document(document, visit)["steps"][-1]
         index = step_report["line"] - 2

@@ -1,4 +1,4 @@
-"""The way to a server: one HTTP request for each connection.
+"""Sends requests to a server, with one connection for each request.
 
 Whatever a server does becomes a ServerResponse, never an exception. Redirects are not followed, no
 request is sent twice, and responses are bounded in time and size.
@@ -16,22 +16,22 @@ from urllib.parse import urlsplit
 
 from hosting_emulator_lab.contract_check.response import ServerResponse
 
-#: The largest body that is read, in bytes. Responses of the contract are far smaller.
+#: The largest body that is read, in bytes. Responses that follow the contract are far smaller.
 _LARGEST_BODY = 4 << 20
 
 
 class Unreachable(Exception):
-    """No connection can be made, or the server does not respond any more. The message says why."""
+    """No connection can be made, or the server no longer responds. The message gives the reason."""
 
 
 class Address:
     """The address of a server.
 
     `timeout_s` is the longest time to wait for a connection and for each part of a response, in
-    seconds; a whole response may take twice as long. `ca_file` is a file with certificate authorities
-    to trust. `at` is an address to connect to instead of the one in `url`; the request and the
-    certificate still use the name in `url`. Any name under `.localhost` is this machine (RFC 6761),
-    even if the resolver does not know the name.
+    seconds. A whole response may take twice as long. `ca_file` is a file with certificate
+    authorities to trust. `at` is an address to connect to instead of the address in `url`. The
+    request and the certificate still use the name in `url`. Any name under `.localhost` is this
+    machine (RFC 6761), even if the resolver does not know the name.
 
     Raises OSError or ssl.SSLError if `ca_file` cannot be used.
     """

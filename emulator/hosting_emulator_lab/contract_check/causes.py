@@ -1,4 +1,4 @@
-"""The causes of differences: one mistake of a server often breaks many sentences in many responses."""
+"""The causes of differences. One mistake in a server often breaks many sentences in many responses."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hosting_emulator_lab.contract_check.expectations import (
     SHOULD_SUCCEED,
 )
 
-#: What varies between responses with the same mistake: quoted values, numbers, and the path of a
-#: field inside the document.
+#: The parts of a fault's text that vary between responses with the same mistake: quoted values,
+#: numbers, and the path of a field inside the document.
 _VARYING_PARTS = re.compile(r"'[^']*'|\"[^\"]*\"|-?\b\d[\d.e+]*\b|\b\w+(?:\[\])?\.(?=\w)")
-#: Faults that are the same mistake in whatever field they are, because the contract defines the type.
+#: Faults that are the same mistake in any field, because the contract defines the type.
 _TYPE_FAULTS = ("is not a Ulid", "is not a timestamp")
 _MISSING = "is missing"
 #: Faults of a request that must be refused.
@@ -30,12 +30,13 @@ _ACCEPTANCE_FAULTS = (SHOULD_BE_REFUSED, SHOULD_BE_A_4XX_PROBLEM)
 
 @dataclass(frozen=True, slots=True)
 class ServerCause:
-    """A mistake of the server, as far as responses show it.
+    """A mistake in the server, as far as responses show it.
 
-    `fault` says what is wrong. `keys` are the sentences that differ because of it, in the order of
-    the contract. `calls` are the calls whose responses show it; there are none if only a comparison
-    of responses or a lost connection shows it. `count` is the number of responses and comparisons,
-    and `examples` are some of them, each with another fault or another kind of request.
+    `fault` says what is wrong. `keys` are the sentences that the server breaks because of it, in
+    the order of the contract. `calls` are the calls whose responses show it, and are empty if only
+    a comparison of responses or a lost connection shows it. `count` is the number of responses and
+    comparisons, and `examples` are some of them, each with a different fault or a different kind of
+    request.
     """
 
     fault: str
@@ -61,7 +62,7 @@ class _Group:
             self.responses = {difference.response.number}
 
     def add(self, other: _Group) -> None:
-        """Take over the differences of another group."""
+        """Add the differences of another group to this group."""
         self.differences += other.differences
         self.keys |= other.keys
         self.fields |= other.fields
@@ -69,12 +70,12 @@ class _Group:
         self.responses |= other.responses
 
     def explains(self, other: _Group) -> bool:
-        """Tell whether the mistake of this group explains the differences of another group.
+        """Return whether the mistake of this group explains the differences of another group.
 
-        Either both accept requests that must be refused, and the other group breaks no further
-        sentence. Or all responses of the other group have this mistake too, and both break a common
-        sentence. Mistakes in the values of two fields are different mistakes, whatever responses
-        have them.
+        It does if both groups are about accepted requests that must be refused, and the other group
+        breaks no further sentence. It also does if all responses of the other group have this
+        mistake too, and both groups break a common sentence. Mistakes in the values of two fields
+        are always different mistakes.
         """
         if self.is_about_acceptance() and other.is_about_acceptance():
             return other.keys <= self.keys
@@ -83,7 +84,7 @@ class _Group:
         return other.responses <= self.responses and not self.keys.isdisjoint(other.keys)
 
     def is_about_acceptance(self) -> bool:
-        """Tell whether all differences are requests that must be refused and were not."""
+        """Return whether all differences are accepted requests that the server must refuse."""
         return all(difference.fault in _ACCEPTANCE_FAULTS for difference in self.differences)
 
 
@@ -97,7 +98,7 @@ def causes_of(differences: Iterable[ContractDifference]) -> list[ServerCause]:
     - They break the same sentences, and are not about the values of different fields.
     - One of them explains the other, as `_Group.explains` describes.
 
-    These are guesses: two mistakes of a server in the same sentence count as one cause.
+    These are guesses, because two mistakes about the same sentence count as one cause.
     """
     groups = _merge_explained(_group_by_signature(differences))
     causes = [_cause_of(group) for group in groups]
@@ -161,7 +162,7 @@ def _fault_signature(difference: ContractDifference) -> object:
 
 
 def _result_signature(response: DifferingResponse, fault: str) -> object:
-    """Return the signature of a response to a request that should have had another result.
+    """Return the signature of a response to a request that should have had a different result.
 
     If a request was accepted, or refused as invalid, the mistake is about its content, which the
     purpose describes. Any other mistake is about the status.
@@ -177,7 +178,8 @@ def _generalize(text: str) -> str:
 
 def _cause_of(group: _Group) -> ServerCause:
     calls: dict[str, None] = {}
-    #: One difference for each fault. The values of other differences say nothing more.
+    #: One difference for each fault. Further differences with the same fault would say nothing
+    #: more.
     examples: dict[str, ContractDifference] = {}
     for difference in group.differences:
         if difference.response is not None and difference.response.call_id:
@@ -193,7 +195,7 @@ def _cause_of(group: _Group) -> ServerCause:
 
 
 def _topic_of(difference: ContractDifference) -> str:
-    """Return what is wrong; for a request that must be refused, also the reason why."""
+    """Return what is wrong. For a request that must be refused, add the reason why."""
     fault = difference.fault or difference.observation
     if difference.fault in _ACCEPTANCE_FAULTS:
         return f"{fault}: {_purpose_of(difference)}"

@@ -1,4 +1,4 @@
-"""One check of a server: the first contact, and then the checks in their order."""
+"""Checks a server: makes the first contact, and then all checks in their order."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from hosting_emulator_lab.contract_check.run import CheckRun
 def check(options: CheckOptions) -> Report:
     """Check a server against the contract.
 
-    Raises CheckRefused for options that cannot be used, for a server that cannot be reached, and for
-    a token or project that the server does not know. Everything else that the server does is in the
-    report.
+    Raises CheckRefused for options that cannot be used, for a server that cannot be reached, and
+    for a token or project that the server does not know. The report contains everything else that
+    the server does.
     """
     options = replace(options, run_id=options.run_id or secrets.token_hex(4))
     validate_options(options)
@@ -57,7 +57,7 @@ def _connect(options: CheckOptions, root: str) -> Address:
 
 
 def _world_in(root: str) -> str:
-    """Return the world of this emulator that a base URL names; empty for any other URL."""
+    """Return the name of the emulator's world in a base URL, or an empty string for any other URL."""
     _, separator, name = root.rpartition("/worlds/")
     if separator and "/" not in name:
         return name
@@ -65,7 +65,7 @@ def _world_in(root: str) -> str:
 
 
 def _note_stop(run: CheckRun, error: Unreachable, position: int) -> None:
-    """Note that the server stopped responding during the check at a position in CHECKS."""
+    """Record that the server stopped responding during the check with this position in CHECKS."""
     run.behavior.note(f"the check was stopped: {error}")
     for remaining_check in CHECKS[position:]:
         run.evidence.skips(remaining_check.judges, str(error))
@@ -91,7 +91,7 @@ def _make_first_contact(run: CheckRun) -> ServerResponse:
             if response.status == 401:
                 raise CheckRefused(f"{base_url} refuses the token of --token (401)")
             if response.status == 0:
-                return response  # the checks will report it
+                return response  # the checks will report this response
             responses.append(response)
     except Unreachable as error:
         raise CheckRefused(f"{base_url} cannot be reached: {error}") from error

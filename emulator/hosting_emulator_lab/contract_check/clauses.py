@@ -1,4 +1,4 @@
-"""Every sentence of the contract by its key, and which sentences are about the response of a call."""
+"""Every sentence of the contract by its key, and the sentences about the responses of each call."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hosting_emulator_lab.contract_check.contract_sentences import SECTIONS, Quo
 
 
 class Clause(NamedTuple):
-    """A sentence of the contract with the section in which it stands.
+    """A sentence of the contract, with the section that contains it.
 
-    `unseen` is the reason why no check from outside can tell whether a server keeps the sentence; it
-    is empty if a check can tell.
+    `unseen` is the reason why no check from outside can tell whether a server keeps the sentence,
+    or an empty string if a check can tell.
     """
 
     key: str
@@ -67,7 +67,7 @@ CLAUSES = {clause.key: clause for clause in _read_clauses()}
 
 
 def _clauses_of_call(spec: CallSpec) -> CallClauses:
-    """Return the sentences about a call; `durable` stands for what the contract does not state."""
+    """Return the sentences about a call. `durable` stands for parts that the contract does not state."""
     call = "durable"
     for clause in CLAUSES.values():
         if clause.text == _address(spec):

@@ -1,9 +1,9 @@
 """The contract's sentences that the check judges, or cannot judge, in the order of the contract.
 
 Each sentence is quoted exactly as the contract writes it; a row of a table is a sentence too.
-Sentences about the fields of a resource are quoted in `contract/resources.py`, and stand here as
-FieldSentences. What the contract calls "not shown" is not here: nothing can break it. What the
-server does there is an assumption instead.
+Sentences about the fields of a resource are quoted in `contract/resources.py`, and are represented
+here by FieldSentences. What the contract calls "not shown" is not listed, because no server can
+break it. The server's behavior in such cases is an assumption instead.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from hosting_emulator.contract.resources import (
 class Quote(NamedTuple):
     """A sentence of the contract.
 
-    `key` is its name in reports. `unseen` is the reason why no check from outside can tell whether a
-    server keeps the sentence; it is empty if a check can tell.
+    `key` is the name of the sentence in reports. `unseen` is the reason why no check from outside
+    can tell whether a server keeps the sentence, or an empty string if a check can tell.
     """
 
     key: str

@@ -9,7 +9,7 @@ from hosting_emulator_lab.contract_check.response import ServerResponse
 
 
 class CreatedRecords:
-    """The records that calls created, by call: their ids, if the responses have some."""
+    """The ids of the records that each call created. They are empty if the responses contain no ids."""
 
     def __init__(self) -> None:
         self._labels: dict[str, list[str]] = {}
@@ -23,11 +23,11 @@ class CreatedRecords:
             labels.append(label)
 
     def mark_undone(self, call_id: str) -> None:
-        """Note that nothing is left of what a call changed."""
+        """Record that the change of a call has been undone."""
         self._undone_calls.add(call_id)
 
     def is_undone(self, call_id: str) -> bool:
-        """Tell whether nothing is left of what a call changed."""
+        """Return whether the change of a call has been undone."""
         return call_id in self._undone_calls
 
     def ids_of(self, call_id: str) -> list[str]:

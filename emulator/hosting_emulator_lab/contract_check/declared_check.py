@@ -1,4 +1,4 @@
-"""The declaration of a check: a function with its sentences, and with what it needs."""
+"""The declaration of a check: a function, its sentences, and the options that it needs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from hosting_emulator_lab.contract_check.run import CheckRun
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check of one part of the contract. The docstring of `function` says what it tries.
+    """A check of one part of the contract.
 
-    `judges` are the keys of the sentences that are skipped if the check cannot be made. `needs` is the
-    name of an option without which it cannot be made; `allow` are words of ALLOWED, one of which it
-    needs.
+    The docstring of `function` describes what the check tries.
+
+    `judges` are the keys of the sentences that are skipped if the check cannot be made. `needs` is
+    the name of an option that the check requires. `allow` contains words of ALLOWED, and the check
+    requires one of them.
     """
 
     function: Callable[[CheckRun], None]
@@ -33,7 +35,7 @@ class Check:
         self.function(run)
 
     def missing_option(self, options: CheckOptions) -> str | None:
-        """Return a sentence about the option that would enable the check; None if none is missing."""
+        """Return a sentence about the option that would enable the check, or None if none is missing."""
         if self.needs is not None and getattr(options, self.needs) is None:
             return f"it needs --{self.needs.replace('_', '-')}"
         if self.allow and not options.allow.intersection(self.allow):

@@ -13,8 +13,8 @@ from hosting_emulator_lab.contract_check.response import ServerResponse
 from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 from hosting_emulator_lab.contract_check.service_times import ServiceTimes
 
-#: How much earlier than `created_at` the field `updated_at` may be, because clocks differ, in
-#: milliseconds.
+#: How much earlier than `created_at` the `updated_at` field may be, in milliseconds. Two clocks may
+#: have written them.
 _UPDATE_TOLERANCE_MS = 1_000
 
 
@@ -32,7 +32,8 @@ class DocumentJudge:
     def read_object(self, response: ServerResponse, key: str) -> dict[str, Any] | None:
         """Return the body as a JSON object.
 
-        If it is not one, return None, and note that the sentence `key` differs.
+        If the body is anything else, return None, and record that the response breaks the sentence
+        `key`.
         """
         document = response.document
         if document is None:

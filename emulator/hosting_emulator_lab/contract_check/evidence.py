@@ -18,12 +18,12 @@ ObservedFact: TypeAlias = ServerResponse | str
 #: What a check can say about a sentence.
 SentenceVerdict = Literal["holds", "differs", "undecided", "skipped", "cannot be seen from outside"]
 
-#: The largest number of observations that a report shows for each sentence. A wrong server makes
-#: the same mistake in many responses.
+#: The maximum number of observations that a report shows for each sentence. A server that makes a
+#: mistake usually makes it in many responses.
 MAX_OBSERVATIONS = 3
 
-#: The words that the contract gives for fields whose other values it leaves open, by the field of a
-#: response. A sentence that names a word holds only if the word was seen.
+#: For fields whose values the contract leaves open except for one word: this word, by the field of
+#: a response. A sentence that names the word holds only if a response contained it.
 NAMED_WORDS = {
     "items[].status": "queued",
     "progress.phase": "queued",
@@ -33,7 +33,7 @@ NAMED_WORDS = {
     "data_mode": "shared",
 }
 
-#: Why a sentence was skipped, if only rare responses show it.
+#: The reasons why sentences that only rare responses show were skipped, by the key of the sentence.
 _RARE_RESPONSES = {
     "operation.blocking_operation_id": "no operation that was started waited on another",
     "states.blocking": "no operation that was started waited on another",
@@ -56,7 +56,7 @@ _RARE_RESPONSES = {
 
 @dataclass(frozen=True, slots=True)
 class DifferingResponse:
-    """What the causes need to know of a response. The body is not kept, because it may be large."""
+    """The parts of a response that `causes` needs. The body is not kept, because it may be large."""
 
     number: int
     call_id: str
@@ -70,10 +70,10 @@ class DifferingResponse:
 class ContractDifference:
     """An observation that breaks sentences of the contract.
 
-    `keys` are the keys of the sentences. `observation` is a response in a few words, or a text about
-    several responses, which have no `response`. `fault` says what is wrong; it is empty if the
-    response as a whole is wrong. If the value or the absence of a field is wrong, `field` names it
-    with its resource, such as `Deployment.status`.
+    `keys` are the keys of the sentences. `observation` is a short description of a response, or of
+    several responses. In the second case, `response` is None. `fault` describes what is wrong, or
+    is empty if the response as a whole is wrong. If a field is missing or has a wrong value,
+    `field` is its name with its resource, such as `Deployment.status`.
     """
 
     keys: tuple[str, ...]
@@ -91,7 +91,10 @@ class ContractDifference:
 
 @dataclass(slots=True)
 class _SentenceEvidence:
-    """What was observed about one sentence, in words. `refusals` pairs a call's sentence with each."""
+    """The observations about one sentence, as texts.
+
+    `refusals` pairs each refusal with the key of its call's sentence.
+    """
 
     holds: list[str] = dataclasses.field(default_factory=list)
     differs: list[str] = dataclasses.field(default_factory=list)
@@ -103,30 +106,31 @@ class _SentenceEvidence:
 class Evidence:
     """Collects observations about sentences, and derives the verdict on each sentence.
 
-    A single difference outweighs all other observations. A response that decides nothing outweighs
-    responses that keep the sentence, and these outweigh the reasons why it was skipped.
+    A single difference outweighs all other observations. An undecided response outweighs responses
+    that keep the sentence, and these outweigh the reasons why the sentence was skipped.
     """
 
     def __init__(self) -> None:
         self._sentences = {key: _SentenceEvidence() for key in CLAUSES}
-        #: The values of the fields in NAMED_WORDS that were seen, by sentence and field.
+        #: The observed values of the fields in NAMED_WORDS, by sentence and field.
         self._seen_words: dict[tuple[str, str], set[str]] = {}
         #: All differences, in the order in which they were observed.
         self.differences: list[ContractDifference] = []
-        #: The address sentences of the calls that succeeded for a correct request.
+        #: The keys of the sentences with the addresses of the calls for which a correct request
+        #: succeeded.
         self.working_calls: set[str] = set()
 
     def holds(self, keys: Keys, observed: ObservedFact) -> None:
-        """Note that a response keeps sentences."""
+        """Record that a response keeps these sentences of the contract."""
         for key in _each(keys):
             _add(self._sentences[key].holds, str(observed))
 
     def differs(
         self, keys: Keys, observed: ObservedFact, fault: str = "", *, field: str = ""
     ) -> None:
-        """Note that a response breaks sentences, and what is wrong in it.
+        """Record that a response breaks these sentences of the contract, and what is wrong with it.
 
-        `field` names a field of the response whose value or absence is wrong, with its resource.
+        If a field is missing or has a wrong value, `field` is its name with its resource.
         """
         difference = ContractDifference(
             _each(keys), str(observed), fault, field, _differing_response(observed)
@@ -136,12 +140,12 @@ class Evidence:
             _add(self._sentences[key].differs, str(difference))
 
     def skips(self, keys: Keys, reason: ObservedFact) -> None:
-        """Note why sentences could not be tried."""
+        """Record why the check could not try these sentences."""
         for key in _each(keys):
             _add(self._sentences[key].skips, str(reason))
 
     def cannot_decide(self, keys: Keys, reason: ObservedFact) -> None:
-        """Note why the response to a request about sentences does not decide whether they hold."""
+        """Record why a response does not show whether the server keeps these sentences."""
         for key in _each(keys):
             _add(self._sentences[key].undecided, str(reason))
 
@@ -154,13 +158,15 @@ class Evidence:
         *,
         call: str = "",
     ) -> bool | None:
-        """Note that sentences hold, or that they differ because of `fault`. Return `is_right`.
+        """Record that a response keeps sentences, or that it breaks them because of `fault`.
 
-        None means that there was nothing to compare, and nothing is noted.
+        Return `is_right`.
 
-        With `call`, the key of a call's address, the response is a refusal. It shows that the
-        sentences hold only if the call also succeeds for a correct request, because a server that
-        does not have the call refuses every request.
+        None means that there was nothing to compare, so nothing is recorded.
+
+        `call` is the key of the sentence with a call's address, and is set if the response is a
+        refusal. A refusal proves the sentences only if a correct request to the call succeeds,
+        because a server without the call refuses every request.
         """
         if is_right is False:
             self.differs(keys, observed, fault)
@@ -172,11 +178,11 @@ class Evidence:
         return is_right
 
     def see_word(self, key: str, field_name: str, word: str) -> None:
-        """Note the value of a field for which the contract names only one word."""
+        """Record the value of a field for which the contract names only one word."""
         self._seen_words.setdefault((key, field_name), set()).add(word)
 
     def verdict(self, key: str, unseen: str) -> tuple[SentenceVerdict, list[str]]:
-        """Return the verdict on a sentence, with the observations or the reason behind it.
+        """Return the verdict on a sentence, with the observations or the reason on which it is based.
 
         `unseen` is the reason why the sentence cannot be observed from outside, if there is one.
         """

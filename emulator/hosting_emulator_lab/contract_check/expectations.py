@@ -1,4 +1,4 @@
-"""What several checks expect of a response: that a request succeeds, or that it is refused."""
+"""The expectations that several checks share: a request must succeed, or must be refused."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from hosting_emulator_lab.contract_check.refusal_codes import (
 from hosting_emulator_lab.contract_check.response import ServerResponse
 from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 
-#: The roles that the contract names. It does not show who may make the other calls.
+#: The roles that the contract names. For other calls, it does not show who may make them.
 _STATED_ROLES = ("owner", "reader")
 _OTHER_REASON = "the refusal has another reason"
-#: Faults of a response to a request that should have had another result.
+#: The faults of responses to requests that should have had a different result.
 SHOULD_SUCCEED = "it should have succeeded"
 SHOULD_BE_REFUSED = "it should have been refused"
 SHOULD_BE_A_4XX_PROBLEM = "it should have been refused with a 4xx problem"
 
 
 class Expectations:
-    """Compares a response with what its request must lead to, and notes the result as evidence."""
+    """Compares responses with the results that their requests must have, and records the evidence."""
 
     def __init__(self, evidence: Evidence, behavior: ServerBehavior) -> None:
         self._evidence = evidence
         self._behavior = behavior
 
     def success(self, keys: Keys, response: ServerResponse) -> bool:
-        """Return whether a correct request succeeded. If not, the sentences differ or are skipped.
+        """Return whether a correct request succeeded.
 
-        They are skipped if the service is out of order, at a limit, or in a state in which it refuses
-        the call, and if the contract does not show who may make the call.
+        Otherwise, record that the server breaks the sentences, or skip them.
+
+        They are skipped if the service is unavailable, at a limit, or in a state in which it
+        refuses the call, and if the contract does not show who may make the call.
         """
         if response.ok:
             return True
@@ -51,9 +53,9 @@ class Expectations:
         return False
 
     def refusal(self, keys: Keys, response: ServerResponse, code: str | None = None) -> bool | None:
-        """Return whether a request was refused that must be refused, with `code` if there is one.
+        """Return whether the server refused a request that it must refuse, with `code` if it is set.
 
-        Return None if the response does not decide it.
+        Return None if the response does not show this.
         """
         if response.status == 0:
             self._evidence.skips(keys, response)
@@ -79,13 +81,13 @@ class Expectations:
     def refusal_with_code(
         self, keys: Keys, response: ServerResponse, code_keys: Keys, code: str
     ) -> None:
-        """Judge that a request was refused, and then that the refusal has a code."""
+        """Judge whether a request was refused and, if so, whether the refusal has the right code."""
         expected_code = code if response.code == code else None
         if self.refusal(keys, response, expected_code):
             self.refusal(code_keys, response, code)
 
     def invalid_input(self, keys: Keys, response: ServerResponse) -> None:
-        """Judge the refusal of a request whose content is not valid."""
+        """Judge whether a request with invalid content was refused."""
         if response.code in ACCESS_CODES:
             self._evidence.skips(keys, f"{response}: this token may not use the call at all")
         elif response.refused and _has_other_reason(response, frozenset(["invalid_request"])):
@@ -94,7 +96,7 @@ class Expectations:
             self.refusal(keys, response)
 
     def not_found(self, response: ServerResponse) -> None:
-        """Judge the response about a resource that does not exist, or not for the caller."""
+        """Judge the response for a resource that does not exist or that the caller may not see."""
         if response.code in ACCESS_CODES - {"forbidden"} | {"invalid_request"}:
             self._evidence.skips(
                 "condition.missing", f"{response}: the refusal says nothing about the resource"
@@ -103,7 +105,7 @@ class Expectations:
             self.refusal("condition.missing", response, "resource_not_found")
 
     def ignored_or_refused(self, assumption: str, response: ServerResponse) -> None:
-        """Record whether something that a call does not name is ignored or refused."""
+        """Record whether the server ignores or refuses an input that a call does not have."""
         if response.ok:
             self._behavior.record(assumption, "ignored")
         elif response.is_invalid_input:
@@ -115,5 +117,5 @@ def _has_stated_role(response: ServerResponse) -> bool:
 
 
 def _has_other_reason(response: ServerResponse, reasons: frozenset[str]) -> bool:
-    """Tell whether a refusal has a code of the contract that is not among `reasons`."""
+    """Return whether a refusal has one of the contract's codes, but none of `reasons`."""
     return response.code in PROBLEMS and response.code not in reasons

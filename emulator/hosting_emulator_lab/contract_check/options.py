@@ -11,7 +11,8 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator_lab.contract_check.address import Address
 
-#: What a check may change on the server. Each word permits requests that some sentences need.
+#: The changes that a check can be allowed to make on the server. Each word permits requests that
+#: some sentences need.
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")
 #: The assumptions that the caller may set, because the check cannot always discover them.
 SETTABLE_ASSUMPTIONS = (
@@ -23,7 +24,7 @@ SETTABLE_ASSUMPTIONS = (
 
 
 class CheckRefused(Exception):
-    """The check cannot be made. The message is one line that says why."""
+    """The check cannot be made. The message is one line with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +40,9 @@ class CheckOptions:
     certificate authorities to trust.
 
     `timeout_s` is the longest time to wait for each response, and `patience_s` the longest time to
-    wait between requests in total, both in seconds. `pause` waits for a number of seconds; by default
-    of real time. `run_id` is part of every name that the check creates; by default it is random.
-    `connect` returns the way to an address.
+    wait between requests in total, both in seconds. `pause` waits for a number of seconds, by
+    default in real time. `run_id` is part of every name that the check creates, and is random by
+    default. `connect` returns an object that sends requests to an address.
     """
 
     base_url: str
@@ -89,7 +90,7 @@ def _validate_urls(options: CheckOptions) -> None:
 
 
 def _is_address(url: str) -> bool:
-    """Tell whether a text is an HTTP address with nothing but a path behind the host."""
+    """Return whether a text is an HTTP URL with at most a port and a path after the host."""
     try:
         parts = urlsplit(url)
         has_host = bool(parts.hostname) and parts.port != 0

@@ -1,4 +1,4 @@
-"""Judges error responses: the media type, the header X-Request-Id, and the problem document."""
+"""Judges error responses: the media type, the X-Request-Id header, and the problem document."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hosting_emulator_lab.contract_check.evidence import Evidence
 from hosting_emulator_lab.contract_check.response import ServerResponse, http_date
 from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 
-#: Too large and too many: the server refused the request before it reached a call.
+#: Statuses for too large and too many requests, with which a server refuses a request before the
+#: request reaches a call.
 _LIMIT_STATUSES = (413, 429)
-#: Statuses that are about HTTP, and say nothing about the status of a problem code.
+#: Statuses that are about HTTP, and do not show which status the server uses for a problem code.
 _HTTP_STATUSES = (405, 413, 415)
 #: The sentences about the codes whose status the contract states.
 _CONDITION_KEYS = {
@@ -38,7 +39,10 @@ class ProblemJudge:
         self._documents = documents
 
     def judge(self, spec: CallSpec, call_key: str, response: ServerResponse) -> None:
-        """Judge an error response to a call. `call_key` is the sentence with the call's address."""
+        """Judge an error response to a call.
+
+        `call_key` is the key of the sentence with the call's address.
+        """
         self._evidence.judge(
             ("problem-media", "problem"),
             response.media_type == "application/problem+json",
@@ -157,9 +161,9 @@ class ProblemJudge:
 
 
 def _matches_retry_after(seconds: Any, header: str, date_header: str) -> bool:
-    """Tell whether the header Retry-After says the same as `retry_after_seconds`.
+    """Return whether the Retry-After header and `retry_after_seconds` ask for the same delay.
 
-    HTTP also allows a date in Retry-After. It is compared with the Date header if there is one.
+    HTTP also allows a date in Retry-After, which is compared with the Date header if there is one.
     """
     until_ms = http_date(header)
     now_ms = http_date(date_header)

@@ -1,10 +1,10 @@
-"""Which problem codes say something about a request, and which only about the service's state."""
+"""The problem codes that are about the request, and those that only describe the service's state."""
 
 from __future__ import annotations
 
 from hosting_emulator.contract.problems import PROBLEMS
 
-#: Codes of a service that is busy, at a limit, or out of order. They say nothing about the request.
+#: Codes of a service that is busy, at a limit, or unavailable. They say nothing about the request.
 BUSY_CODES = frozenset(
     {
         "rate_limited",
@@ -37,5 +37,5 @@ ACCESS_OR_INPUT_CODES = ACCESS_CODES | {"invalid_request", "resource_not_found"}
 
 
 def describes_a_state(code: str | None) -> bool:
-    """Tell whether a code of the contract describes a state of the service, not a wrong request."""
+    """Return whether a code describes a state of the service rather than a mistake in the request."""
     return code in PROBLEMS and code not in REQUEST_CODES

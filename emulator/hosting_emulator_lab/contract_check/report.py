@@ -1,4 +1,7 @@
-"""The report of a check as data. It contains no token, key or ticket, wherever a server put one."""
+"""The report of a check as data.
+
+It contains no token, key or ticket, even if a server returned one in an unexpected place.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from hosting_emulator_lab.contract_check.clauses import CLAUSES
 from hosting_emulator_lab.contract_check.evidence import SentenceVerdict
 from hosting_emulator_lab.contract_check.run import CheckRun
 
-#: The parts of a report with texts from the server, in which secrets are replaced.
+#: The parts of a report that contain texts from the server. Secrets in these texts are replaced.
 _PARTS_WITH_TEXTS = ("sentences", "assumptions", "observed", "words", "notes", "causes")
 
 
 class SentenceReport(TypedDict):
-    """The verdict on a sentence, with the responses that show it or the reason behind it."""
+    """The verdict on a sentence, with the responses or the reason on which it is based."""
 
     key: str
     section: str
@@ -29,10 +32,11 @@ class SentenceReport(TypedDict):
 
 
 class CauseReport(TypedDict):
-    """A mistake of the server that explains differences.
+    """A mistake in the server that explains differences.
 
-    `sentences` are the keys of the sentences that differ because of it. `calls` are the calls whose
-    responses show it, and `responses` is the number of responses. `examples` are some of them.
+    `sentences` are the keys of the sentences that the server breaks because of it. `calls` are the
+    calls whose responses show it, and `responses` is the number of these responses. `examples`
+    describes some of them.
     """
 
     cause: str
@@ -45,12 +49,13 @@ class CauseReport(TypedDict):
 class Report(TypedDict):
     """The report of one check.
 
-    `summary` counts the sentences by verdict. `assumptions` contains only observed values that differ
-    from our defaults. Each row of `observed` has the `name` of an assumption and our `default`, and
-    either the value that was `observed` or the reason `why` none was. `words` lists the values of
-    open sets, and `created` what was created or changed on the server. `causes` groups the
-    differences; the cause of the most differences comes first. `unchecked` says why the check as a
-    whole shows nothing; it is None if the check shows something.
+    `summary` counts the sentences by verdict. `assumptions` contains only observed values that
+    differ from our defaults. Each row of `observed` has the `name` of an assumption and our
+    `default`, and either the `observed` value or, in `why`, the reason why no value was observed.
+    `words` lists the observed values of open sets, and `created` lists what was created or changed
+    on the server. `causes` groups the differences, and begins with the cause of the most
+    differences. `unchecked` is the reason why the check as a whole shows nothing, or None if it
+    shows something.
     """
 
     base_url: str
@@ -70,7 +75,10 @@ class Report(TypedDict):
 
 
 def report_of(run: CheckRun, unchecked: str | None) -> Report:
-    """Return the report of a run that has ended. `unchecked` says why it shows nothing, or None."""
+    """Return the report of a run that has ended.
+
+    `unchecked` is the reason why the check shows nothing, or None.
+    """
     assumptions = run.behavior.observed_assumptions()
     sentences = _sentence_reports(run)
     verdicts = [sentence["verdict"] for sentence in sentences]

@@ -24,9 +24,9 @@ class ServerResponse:
     """The response to a request of the check.
 
     `title` names the request: method, path, and why it was sent. If `status` is 0, no complete
-    response came, and `broken` says what happened instead. `call_id` is the call that was requested;
-    it is empty for a dev origin. `purpose` says why the request was sent; it may be empty. `number`
-    counts the requests of a check.
+    response arrived, and `broken` says what happened instead. `call_id` is the call that was
+    requested, or an empty string for a dev origin. `purpose` says why the request was sent, and may
+    be empty. `number` counts the requests of a check.
     """
 
     title: str
@@ -47,14 +47,14 @@ class ServerResponse:
 
     @property
     def media_type(self) -> str:
-        """The content type without its parameters, in lower case; empty if there is none."""
+        """The content type without its parameters, in lower case, or an empty string if there is none."""
         return (self.header("Content-Type") or "").partition(";")[0].strip().lower()
 
     @cached_property
     def document(self) -> Any:
-        """The body as JSON; None if it is not valid UTF-8 or not valid JSON, which has no NaN.
+        """The body as JSON, or None if it is not valid UTF-8 or not valid JSON, which has no NaN.
 
-        All readers share the value, so none may change it.
+        Do not change the value, because all callers share it.
         """
         try:
             return _JSON.decode(self.body.decode())
@@ -63,7 +63,7 @@ class ServerResponse:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The body as a JSON object; empty if it is not one."""
+        """The body as a JSON object, or an empty object if it is anything else."""
         document = self.document
         if isinstance(document, dict):
             return document
@@ -94,7 +94,7 @@ class ServerResponse:
 
     @property
     def refused(self) -> bool:
-        """Whether the response refuses the request, and is not a failure of the server."""
+        """Whether the response refuses the request, rather than reporting a failure of the server."""
         return 400 <= self.status < 500
 
     @property
@@ -104,13 +104,13 @@ class ServerResponse:
 
     @property
     def code(self) -> str | None:
-        """The code of a problem; None if there is none, or if the response is not an error."""
+        """The code of the problem, or None if the response has no code or is not an error."""
         if self.status < 400:
             return None
         return self.text("code")
 
     def __str__(self) -> str:
-        """The request and the response in a few words, without the body."""
+        """A short description of the request and the response, without the body."""
         if not self.status:
             return f"{self.title}: {self.broken}"
         if self.code:
@@ -127,7 +127,7 @@ def http_date(text: str) -> int | None:
 
 
 def same_value(first: Any, second: Any) -> bool | None:
-    """Tell whether two responses have the same value; None if one of them lacks the value."""
+    """Return whether two responses have the same value, or None if one of them lacks the value."""
     if first is None or second is None:
         return None
     return bool(first == second)

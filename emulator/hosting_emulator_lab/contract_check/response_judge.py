@@ -1,4 +1,4 @@
-"""Judges each response to a call alone; the checks compare responses with each other."""
+"""Judges each response to a call by itself. The checks compare responses with each other."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 from hosting_emulator_lab.contract_check.service_times import ServiceTimes
 from hosting_emulator_lab.contract_check.success_judge import SuccessJudge
 
-#: The resources that must not show a provider's credentials or identifiers, with the sentences
-#: that say so.
+#: The resources that must not show a provider's credentials or identifiers, with the sentences that
+#: forbid it.
 _PROVIDER_KEYS = {
     "DnsAuthorization": "dns.no-credentials",
     "DatabaseCompute": "compute.no-identifiers",
@@ -26,7 +26,7 @@ _PROVIDER_KEYS = {
 
 
 class ResponseJudge:
-    """Judges responses about one project, whatever the request was."""
+    """Judges responses about one project, independently of the purpose of the request."""
 
     def __init__(
         self, project_id: str, evidence: Evidence, behavior: ServerBehavior, times: ServiceTimes
@@ -35,7 +35,7 @@ class ResponseJudge:
         self._evidence = evidence
         self._problems = ProblemJudge(evidence, behavior, documents)
         self._successes = SuccessJudge(evidence, behavior, documents)
-        #: Credentials that no response may show any more, with the sentences that say so.
+        #: Credentials that no later response may contain, with the sentences that forbid it.
         self.secrets: dict[str, str] = {}
 
     def judge(self, response: ServerResponse) -> None:

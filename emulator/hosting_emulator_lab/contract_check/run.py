@@ -1,4 +1,4 @@
-"""One run of the check: it sends requests, has each response judged, and keeps what checks share."""
+"""One run of the check, which sends requests, judges each response, and holds the state that checks share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hosting_emulator_lab.contract_check.service_times import ServiceTime, Servi
 PREFIX = "hosting-emulator-check-"
 #: A Ulid that no service assigned to anything: its time is thousands of years ahead.
 UNUSED_ID = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
-#: The call that reads and needs no query, which many checks use.
+#: A call that only reads and needs no query. Many checks use it.
 PLAIN_READ = next(
     spec.call_id for spec in CALLS.values() if spec.method == "GET" and not spec.query
 )
@@ -35,21 +35,22 @@ _TIME_CALL = next(
 )
 #: The values in valid bodies, by the kind of the field.
 _BODY_VALUES = {"boolean": True, "integer": 0, "text": PREFIX.rstrip("-")}
-#: The length from which a token counts as a secret. Shorter ones occur in innocent words.
+#: The minimum length of a token that counts as a secret. Shorter tokens can occur in ordinary
+#: words.
 _SHORTEST_SECRET = 8
 #: The number of requests in a row without a response after which the server counts as unreachable.
 _MAX_UNANSWERED = 3
-#: How often a request is sent if the server keeps asking for a delay.
+#: The maximum number of times to send a request if the server keeps asking for a delay.
 _MAX_ATTEMPTS = 5
-#: The longest delay that a Retry-After header may ask for, in digits of its seconds.
+#: The maximum number of digits in the seconds of a Retry-After header.
 _MAX_DELAY_DIGITS = 5
 
 
 class AcceptedOperation(NamedTuple):
     """An operation that the check started.
 
-    `response` accepted it. `repeat` sends the same request again. `waited_s` is the time that the
-    check had waited by then, in seconds.
+    `response` is the response that accepted the operation. `repeat` sends the same request again.
+    `waited_s` is the time, in seconds, that the check had waited before this response.
     """
 
     id: str
@@ -68,7 +69,8 @@ class UsedKey(NamedTuple):
 class CheckRun:
     """A run of the check against one server. Methods that send requests raise Unreachable.
 
-    `world` is the name of the world of this emulator that the base URL names; empty for other servers.
+    `world` is the name of the emulator's world in the base URL, or an empty string for other
+    servers.
     """
 
     def __init__(self, options: CheckOptions, server: Address, world: str) -> None:
@@ -80,7 +82,7 @@ class CheckRun:
         self.times = ServiceTimes(self.evidence)
         self.expect = Expectations(self.evidence, self.behavior)
         self._judge = ResponseJudge(options.project_id, self.evidence, self.behavior, self.times)
-        #: Credentials that no response may show, with the sentences that say so.
+        #: Credentials that no response may contain, with the sentences that forbid it.
         self.secrets = self._judge.secrets
         for name in TOKENS:
             token = getattr(options, name) or ""
@@ -93,20 +95,22 @@ class CheckRun:
         self.waited_s = 0.0
         self._unanswered = 0
         self._key_count = 0
-        #: A user API key that may be used: the option, or the key that the check created.
+        #: A user API key that checks may use: the key in the options, or the key that the check
+        #: created.
         self.api_key = options.api_key
-        #: The last state of each operation that was seen, by id.
+        #: The latest observed state of each operation, by id.
         self.states: dict[str, str] = {}
-        #: The signs of an accepted ticket at a dev origin; None until a ticket is accepted.
+        #: The signs by which a dev origin shows that it accepted a ticket, or None until a ticket
+        #: is accepted.
         self.entrance: tuple[object, ...] | None = None
         self.accepted: list[AcceptedOperation] = []
-        #: The path of operations, with {operation_id}; empty until it is discovered.
+        #: The path of operations, with {operation_id}, or an empty string until it is discovered.
         self.operation_path = ""
-        #: A key that one of the calls accepted, to be reused for another call.
+        #: A key that one of the calls accepted, which a check reuses for another call.
         self.used_key: UsedKey | None = None
-        #: An Idempotency-Key of one character that a call accepted; empty before.
+        #: An Idempotency-Key of one character that a call accepted, or an empty string before that.
         self.short_key = ""
-        #: Why PLAIN_READ shows nothing; empty if it works.
+        #: The reason why PLAIN_READ shows nothing, or an empty string if it works.
         self.unreadable = ""
 
     # --- Requests ----------------------------------------------------------------------------
@@ -120,7 +124,7 @@ class CheckRun:
         subject: str | None = None,
         **request: Any,
     ) -> ServerResponse:
-        """Make a call with all that it requires.
+        """Make a call with everything that it requires.
 
         `subject` replaces the id in the path. `request` contains other options of `send`.
         """
@@ -137,7 +141,7 @@ class CheckRun:
         return self.send(call_id, spec.method, path + query, purpose=purpose, **request)
 
     def _required_query(self, spec: CallSpec) -> str:
-        """Return the query with the required parameter of a call; empty if there is none."""
+        """Return the query with the required parameter of a call, or an empty string if there is none."""
         query = ""
         for parameter in spec.query:
             if parameter.missing_complaint:
@@ -146,7 +150,7 @@ class CheckRun:
         return query
 
     def read(self, purpose: str = "", **request: Any) -> ServerResponse:
-        """Make the call PLAIN_READ."""
+        """Make the PLAIN_READ call."""
         return self.call(PLAIN_READ, purpose, **request)
 
     def poll(self, operation_id: str, purpose: str, **request: Any) -> ServerResponse:
@@ -168,11 +172,13 @@ class CheckRun:
         headers: Mapping[str, str] | None = None,
         judged: bool = True,
     ) -> ServerResponse:
-        """Send a request and judge its response; if the server asks for a delay, wait and repeat it.
+        """Send a request and judge its response.
 
-        `token` is the owner's by default; an empty `token` sends none. `key` is the Idempotency-Key;
-        None sends none. `body` is sent as JSON, or as it is if it consists of bytes. Without `judged`
-        only responses that limit requests are judged.
+        If the server asks for a delay, wait and send the request again.
+
+        `token` is the owner's token by default, and an empty `token` sends none. `key` is the
+        Idempotency-Key, or None to send none. `body` is sent as JSON, or unchanged if it consists
+        of bytes. If `judged` is false, only responses that limit requests are judged.
         """
         title = self._title(method, path, purpose)
         request_headers = self._headers(token, key, headers)
@@ -182,7 +188,7 @@ class CheckRun:
         for _ in range(_MAX_ATTEMPTS):
             response = self._exchange(title, method, path, request_headers, content)
             response = replace(response, call_id=call_id, purpose=purpose, number=self.requests)
-            if response.ok and method != "GET":  # also if the request should have been refused
+            if response.ok and method != "GET":  # even if the request should have been refused
                 self.created.add(response)
             is_limited = response.status in (429, 503) or response.code == "rate_limited"
             if judged or is_limited:
@@ -241,11 +247,11 @@ class CheckRun:
         return f"{PREFIX}{self.options.run_id}-{self._key_count}"
 
     def new_long_key(self) -> str:
-        """Return a new Idempotency-Key of 128 characters, the largest length."""
+        """Return a new Idempotency-Key of 128 characters, the maximum length."""
         return f"{self.new_key()}-".ljust(128, "x")
 
     def wait(self, seconds: float) -> bool:
-        """Wait if enough patience is left. Return whether there was enough."""
+        """Wait if the rest of the patience is long enough. Return whether it was."""
         if self.waited_s + seconds > self.options.patience_s:
             return False
         self.waited_s += seconds
@@ -254,9 +260,9 @@ class CheckRun:
         return True
 
     def name_of(self, assumption: str) -> str | None:
-        """Return the name or path that is an assumption's value; None if it is not certain.
+        """Return the name or path that is an assumption's value, or None if it is unknown.
 
-        It is an option of the check, or an earlier check discovered it.
+        The value comes from the options, or an earlier check discovered it.
         """
         value = self.options.assumed.get(assumption, self.behavior.values.get(assumption))
         if isinstance(value, str):
@@ -264,7 +270,7 @@ class CheckRun:
         return None
 
     def callable_ids(self) -> list[CallName]:
-        """Return the calls that can be made: a required query parameter may have no certain name."""
+        """Return the calls that can be made. The name of a required query parameter may be unknown."""
         return [spec.call_id for spec in CALLS.values() if self._has_names_for(spec)]
 
     def _has_names_for(self, spec: CallSpec) -> bool:
@@ -300,7 +306,7 @@ def _encode(body: Any) -> bytes | None:
 
 
 def _requested_delay_s(response: ServerResponse) -> int:
-    """Return the seconds in Retry-After; 0 if there are none, or 100,000 seconds and more."""
+    """Return the seconds in Retry-After, or 0 if the header has no number or a number that is too long."""
     header = response.header("Retry-After") or ""
     if header.isascii() and header.isdigit() and len(header) <= _MAX_DELAY_DIGITS:
         return int(header)

@@ -16,7 +16,7 @@ _TIMESTAMP_FORMS = {
     "microseconds": re.compile(r".*:\d\d\.\d{6}Z"),
     "offset": re.compile(r".*:\d\d\.\d{3}\+00:00"),
 }
-#: The name in a report of each open set, by the field of a response.
+#: The name of each open set in a report, by the field of a response.
 _OPEN_SETS = {
     "progress.phase": "progress.phase",
     "reconciliation.state": "reconciliation.state",
@@ -33,7 +33,7 @@ class ServerBehavior:
         self.values: dict[str, Any] = {}
         #: Sentences for the reader about behavior that no assumption covers.
         self.notes: list[str] = []
-        #: The values that were seen in open sets, by the name of the set.
+        #: The observed values of open sets, by the name of the set.
         self.words: dict[str, set[str]] = {}
         self._statuses_by_code: dict[str, set[int]] = {}
         self._timestamp_forms: set[str] = set()
@@ -43,7 +43,7 @@ class ServerBehavior:
         self.values[assumption] = value
 
     def note(self, text: str) -> None:
-        """Add a note for the reader, once."""
+        """Add a note for the reader, unless it was added before."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -52,7 +52,7 @@ class ServerBehavior:
         self._statuses_by_code.setdefault(code, set()).add(status)
 
     def record_word(self, field_name: str, word: str) -> None:
-        """Record the value of a field; only open sets are listed in the report."""
+        """Record the value of a field. The report lists only open sets."""
         if field_name in _OPEN_SETS:
             self.words.setdefault(_OPEN_SETS[field_name], set()).add(word)
 
@@ -68,7 +68,7 @@ class ServerBehavior:
         """Record the audience of an access JWT.
 
         Return the time at which the token was issued, in milliseconds since 1970, or None if the
-        token does not say.
+        token does not contain it.
         """
         try:
             payload = token.split(".")[1]
@@ -109,7 +109,7 @@ class ServerBehavior:
         return expressible
 
     def _changed_statuses(self) -> dict[str, int]:
-        """Return the statuses of codes that differ from ours, if the contract leaves them open."""
+        """Return the statuses that differ from ours, by code, where the contract leaves the status open."""
         return {
             code: min(statuses)
             for code, statuses in sorted(self._statuses_by_code.items())

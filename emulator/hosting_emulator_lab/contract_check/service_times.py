@@ -12,14 +12,14 @@ STALE_MS = 300_000
 #: How far the clock that stamps new records may be ahead of the clock that stamps observations, in
 #: milliseconds.
 _RECORD_CLOCK_AHEAD_MS = 5_000
-#: How far a moment may lie outside the span in which it must lie, in milliseconds.
+#: How far, in milliseconds, a moment may lie outside the span in which it is expected.
 _SLACK_MS = 5_000
 
 
 class ServiceTime(NamedTuple):
     """The service's time, in milliseconds since 1970.
 
-    `observed_ms` comes from the field `observed_at` of a response, and `date_ms` from its Date
+    `observed_ms` comes from the `observed_at` field of a response, and `date_ms` from its Date
     header. Either is None if the response lacks it.
     """
 
@@ -30,7 +30,7 @@ class ServiceTime(NamedTuple):
 def happened_between(
     at_ms: int | None, before: ServiceTime, after: ServiceTime, slack_ms: int = _SLACK_MS
 ) -> bool | None:
-    """Tell whether a moment lies between two times of the service; None if that is not certain.
+    """Return whether a moment lies between two times of the service, or None if this is uncertain.
 
     One of the two clocks is enough to confirm it. A Date header alone refutes nothing: a proxy may
     have written it, or the service's own time may differ from its server's.
@@ -60,7 +60,7 @@ class ServiceTimes:
         self._latest_event_ms = max(self._latest_event_ms, at_ms)
 
     def record_observation(self, at_ms: int) -> bool:
-        """Record the moment of an observation. Return whether it is as fresh as it must be."""
+        """Record the moment of an observation. Return whether the observation is fresh enough."""
         self._latest_observation_ms = max(self._latest_observation_ms, at_ms)
         return at_ms >= self._latest_event_ms - STALE_MS
 
@@ -85,5 +85,5 @@ class ServiceTimes:
         return True
 
     def has_advanced_beyond(self, at_ms: int | None) -> bool:
-        """Tell whether something was certainly created or changed later than a moment."""
+        """Return whether something was certainly created or changed later than a moment."""
         return at_ms is not None and self._latest_event_ms > at_ms + _RECORD_CLOCK_AHEAD_MS

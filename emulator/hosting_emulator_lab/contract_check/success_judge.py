@@ -1,4 +1,4 @@
-"""Judges successful responses: the status, the document, and what the contract says of it."""
+"""Judges successful responses: the status, the document, and what the contract says about the document."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class SuccessJudge:
             self._evidence.judge(
                 keys.response, response.status == 200, response, "its status should be 200"
             )
-        # A replay without its own assumption has the status of the first response.
+        # If no assumption sets the status of a replay, the replay has the status of the first
+        # response.
         if isinstance(spec.success, AssumedStatus) and spec.replay_status is None:
             self._behavior.record(spec.success.assumption, response.status)
         document = self._documents.read_object(response, keys.response)
@@ -52,7 +53,7 @@ class SuccessJudge:
                 keys.response, f"{response}: it has none of the fields of {spec.response}"
             )
         if document.get("next_cursor") == "":
-            # An empty cursor leads nowhere, like a cursor that is absent.
+            # An empty cursor means the same as a missing cursor: there is no next page.
             document = {name: value for name, value in document.items() if name != "next_cursor"}
         self._documents.judge_fields(response, document, spec.response)
         self._judge_combinations(response, spec.response, document)

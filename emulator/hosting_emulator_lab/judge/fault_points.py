@@ -25,9 +25,9 @@ from hosting_emulator_lab.judge.lasting_effects import (
 )
 
 Phase: TypeAlias = Literal["before_commit", "after_commit", "lasting"]
-#: The phases of a fault of the wire.
+#: The phases of a wire fault.
 PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
-#: The kinds of faults of the wire that are worth trying. The most revealing kinds come first, because a
+#: The kinds of wire faults that are worth trying. The most revealing kinds come first, because a
 #: limit on the number of runs leaves out the last kinds.
 KINDS = (
     "timeout",
@@ -80,7 +80,7 @@ class FaultPoint:
 
     @property
     def lasting(self) -> LastingEffect | None:
-        """The lasting effect from the request on, or None for a fault of the wire."""
+        """The lasting effect from the request on, or None for a wire fault."""
         return lasting_effect(self.fault)
 
     def __str__(self) -> str:
@@ -138,7 +138,7 @@ def kind_of(fault: str) -> str:
 
 
 def order_of(fault: str) -> int:
-    """Return a fault's index among all faults. The faults of the wire come first."""
+    """Return a fault's index among all faults. The wire faults come first."""
     is_refusal = lasting_effect(fault) is not None and fault not in LASTING_EFFECTS
     return _ORDER.index("outage" if is_refusal else kind_of(fault))
 

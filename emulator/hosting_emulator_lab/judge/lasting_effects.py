@@ -1,6 +1,6 @@
 """Lasting effects: what the service may do for good, from one of the client's requests on.
 
-A fault of the wire passes, so that a retry succeeds. A lasting effect stays until the end of the run.
+A wire fault is transient, so a retry succeeds. A lasting effect stays until the end of the run.
 Under most of them a client cannot succeed. It can only stop, report the failure, and do no harm.
 """
 
@@ -209,6 +209,6 @@ _REFUSALS = {
 def lasting_effect(word: str) -> LastingEffect | None:
     """Return the lasting effect that a fault's word names.
 
-    Returns None if the word names a fault of the wire, which passes.
+    Returns None if the word names a wire fault, which is transient.
     """
     return LASTING_EFFECTS.get(word) or _REFUSALS.get(word)

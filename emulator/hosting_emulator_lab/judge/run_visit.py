@@ -209,7 +209,7 @@ class RunVisit:
         return hits
 
     def _is_late(self, point: FaultPoint | None, exchanges: Iterable[ObservedExchange]) -> bool:
-        """Return whether a fault of the wire that met a request has not finished its response yet."""
+        """Return whether a wire fault that met a request has not finished its response yet."""
         if point is None or point.lasting is not None:
             return False
         explanations = [text for exchange in exchanges for text in exchange.why]

@@ -102,7 +102,7 @@ def _has_failed_operation(result: TrialResult) -> bool:
 
 
 def is_varied_failure(result: TrialResult) -> bool:
-    """Return whether a run with varied or altered responses ended in another way than the clean run.
+    """Return whether a run with varied or altered responses ended differently from the clean run.
 
     A run that had to be ended proves nothing: the client may have waited as it was told.
     """

@@ -6,7 +6,7 @@ from hosting_emulator_lab.judge.alteration_trials import AlterationChange, Alter
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial
 
-#: What a fault of the wire does to a request, by its kind. `{request}` stands for the request's name.
+#: What a wire fault does to a request, by its kind. `{request}` stands for the request's name.
 _KINDS = {
     "timeout": "no response to {request} comes",
     "connection_reset": "the connection of {request} breaks",

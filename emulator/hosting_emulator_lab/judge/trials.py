@@ -23,8 +23,8 @@ SCALED_RATE = 1.0
 _QUEUED_FOR_LONG = "timed 2s 1s"
 #: Operations are polled in each of their phases, so that varied responses show all of them.
 _ALL_PHASES = "timed 1s 1s"
-#: The fault under which an operation never ends. A client that waits as it is told would sleep for a
-#: minute between its polls, and show nothing. So it is told to poll sooner.
+#: The fault under which an operation never ends. A client that waits as long as a response says
+#: would sleep for a minute between its polls, and show nothing. So it is told to poll sooner.
 _NEVER_ENDS = "stick"
 _STUCK_POLL_S = 1
 #: The faults under which the pauses between attempts are measured, for which the clock must run.

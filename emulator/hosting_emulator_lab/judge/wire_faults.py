@@ -1,6 +1,6 @@
-"""The faults of the wire: how the fault at a point is armed.
+"""Wire faults: how the fault at a point is armed.
 
-A fault of the wire breaks, delays or replaces one response. It passes, so that a retry succeeds.
+A wire fault breaks, delays or replaces one response. It passes, so that a retry succeeds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _HIGHEST_RATE = 1_000_000
 
 
 def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS) -> JsonObject:
-    """Return the fault of the wire that meets a request of a clean run, to be armed in a new world.
+    """Return the wire fault that meets a request of a clean run, to be armed in a new world.
 
     If the fault delays the response, its last byte arrives `late_ms` real milliseconds late.
     """

@@ -1,4 +1,4 @@
-"""The verdict on a run that can succeed: it met a fault of the wire, which passes, or none at all."""
+"""The verdict on a run that can succeed, because it met no fault or only a wire fault, which is transient."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hosting_emulator_lab.judge.judged_run import ComparedRun, ExplainedVerdict,
 
 
 def wire_verdict(run: JudgedRun) -> ExplainedVerdict:
-    """Judge a run that met a fault of the wire or no fault. A careful client succeeds."""
+    """Judge a run that met a wire fault or no fault. A careful client succeeds."""
     if run.observation.hit:
         return ordinary_verdict(run)
     if not run.end.hung and _has_usual_exit_code(run):

@@ -1,4 +1,4 @@
-"""Compares a response with the recorded one. Generated values and moments may differ."""
+"""Compares a response with the recorded response. Generated values and moments may differ."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _NO_RESPONSE = "(no response)"
 #: The name of a world in front of the emulator's zones, in recordings that do not name the world.
 _WORLD_LABEL = re.compile(r"(?<=\w)\.[a-z0-9-]+(?=\.(?:dev|prod|mail)\.localhost)")
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
-#: Kinds of text that are not paired: plain text and moments are compared, and the address of an
-#: emulator says nothing about the service.
+#: Kinds of text that are not paired: plain text and moments are compared instead, and the address
+#: of an emulator says nothing about the service.
 _UNPAIRED_KINDS = (PLAIN, "time", "address", "port")
 
 
@@ -38,7 +38,7 @@ class ResponseDifference(NamedTuple):
 
 
 class ReplayTimes(NamedTuple):
-    """A moment of the recording and the same moment of the replay, in milliseconds since 1970."""
+    """A moment of the recording and the corresponding moment of the replay, in milliseconds since 1970."""
 
     recorded_ms: int
     replayed_ms: int
@@ -47,9 +47,10 @@ class ReplayTimes(NamedTuple):
 class Comparison:
     """Compares responses of two worlds, and pairs the values that both worlds generated.
 
-    `worlds` are the names of the recorded and the new world, if they have names. `start` is when the
-    recording and the replay started. Earlier moments need only be earlier in both. `tolerance_ms` is
-    how much the distance of a moment from its response may differ, in milliseconds.
+    `worlds` are the names of the recorded and the new world, if they have names. `start` is when
+    the recording and the replay started. A moment before the start of the recording corresponds to
+    any moment before the start of the replay. A moment may be up to `tolerance_ms` milliseconds
+    closer to its response or further from it.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class Comparison:
                 yield from self._pair(at, recorded_piece.text, replayed_piece.text)
 
     def _may_correspond(self, recorded: TextPiece, replayed: TextPiece) -> bool:
-        """Tell whether two pieces of text may correspond. Plain text must be the same."""
+        """Return whether two pieces of text may correspond. Plain text must be the same."""
         if recorded.kind != replayed.kind:
             return False
         if recorded.kind == PLAIN:
@@ -180,7 +181,7 @@ class Comparison:
         return True
 
     def _is_same_moment(self, recorded: str, replayed: str) -> bool:
-        """Tell whether two moments have the same distance from their responses.
+        """Return whether two moments are equally far from their responses.
 
         Two equal moments correspond as well, and so do any two moments before both worlds started.
         """
@@ -217,7 +218,7 @@ def _arrival(response: RecordedResponse | None) -> str:
 
 
 def _body_of(response: RecordedResponse) -> Any:
-    """Return the code and the detail of a problem, and any other body as it is."""
+    """Return the code and the detail of a problem, or any other body unchanged."""
     if response.code is not None:
         explanation = response.members.get("detail") or response.members.get("title")
         return f"{response.code}: {explanation}"

@@ -1,4 +1,4 @@
-"""The credentials of a replay: a recording contains none, so it creates one for each sender."""
+"""The credentials of a replay, which creates one for each sender because a recording contains none."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _INVALID_TOKEN = "not-a-token"
 class ReplayCredentials:
     """Chooses the bearer token of each request.
 
-    `from_emulator` means that an emulator wrote the recording. `user` sends all requests, if it is not
-    None. `note` receives sentences about what could not be as it was recorded.
+    `from_emulator` means that an emulator wrote the recording. If `user` is not None, this user
+    sends all requests. `note` receives sentences about what could not be replayed as recorded.
     """
 
     def __init__(
@@ -41,10 +41,11 @@ class ReplayCredentials:
         self._tokens: dict[Sender | str, str] = {}
 
     def token_for(self, exchange: RecordedExchange) -> str | None:
-        """Return the token to send with a request; None to send none. Raises ControlError.
+        """Return the token to send with a request, or None to send none. Raises ControlError.
 
-        A request of an emulator's recording without the header is sent without it. In other
-        recordings the header may be missing because a browser did not save it.
+        If an emulator's recording contains a request without an Authorization header, the replay
+        sends no such header either. In other recordings, the header may be missing because a
+        browser did not save it.
         """
         if self._from_emulator and exchange.authorization is None:
             return None

@@ -10,7 +10,7 @@ from hosting_emulator_lab.replay.recording import RecordRefused
 
 @contextmanager
 def reading_entry(path: str) -> Iterator[None]:
-    """Name the path of an entry in each error about it.
+    """Add the path of an entry to each error about the entry.
 
     Raises RecordRefused if a part of the entry is missing, has a wrong type, or cannot be read.
     """

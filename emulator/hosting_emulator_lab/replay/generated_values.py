@@ -1,7 +1,7 @@
 """Values that each server generates anew: ids, cursors, digests, secrets, and the like.
 
-A replay pairs each recorded value with the value that the server generated instead, and puts the new
-one into later requests.
+A replay pairs each recorded value with the value that the server generated instead, and puts the
+new value into later requests.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PLAIN = ""
 
 
 class TextPiece(NamedTuple):
-    """A piece of a text with its kind: a key of the patterns above, or PLAIN."""
+    """A piece of a text with its kind: a key of `_PATTERNS`, or PLAIN."""
 
     kind: str
     text: str
@@ -53,7 +53,7 @@ def split_text(text: str) -> Iterator[TextPiece]:
 
 
 def without_secrets(value: Any) -> Any:
-    """Return a JSON value whose texts have REDACTED in place of each secret."""
+    """Return a JSON value in whose strings each secret is replaced with REDACTED."""
     return each_text(value, _redact)
 
 
@@ -67,7 +67,7 @@ class GeneratedValues(dict[str, str]):
     def pair(self, recorded: str, new: str) -> str | None:
         """Pair a recorded value with a new one.
 
-        Return None, or the other value with which the recorded value is paired already.
+        Return None, or a different value with which the recorded value is already paired.
         """
         paired = self.setdefault(recorded, new)
         if paired == new:
@@ -75,17 +75,17 @@ class GeneratedValues(dict[str, str]):
         return paired
 
     def new_value(self, recorded: str) -> str:
-        """Return the new value for a recorded one, or the recorded one if it has no pair."""
+        """Return the new value for a recorded value, or the recorded value if it has no pair."""
         return self.get(recorded, recorded)
 
     def replace_in_text(self, text: str) -> str:
-        """Replace the recorded values in a text by the new ones."""
+        """Replace the recorded values in a text with the new ones."""
         if text in self:
             return self[text]
         return _GENERATED.sub(lambda match: self.new_value(match.group()), text)
 
     def replace_in_target(self, target: str) -> str:
-        """Replace the recorded values in a path and its query by the new ones.
+        """Replace the recorded values in a path and its query with the new ones.
 
         A query parameter without a recorded value keeps its encoding.
         """

@@ -29,10 +29,10 @@ _EMULATOR = "hosting-emulator"
 _CALLS = CallTable()
 #: The paths at which a service may let operations be polled.
 _OPERATION_PATH = re.compile(r"/v1/(?:[^/]+/[^/]+/)?operations/[^/]+")
-#: The start of the API's path in an address, whatever stands before it.
+#: The start of the API's path in a URL, after any prefix.
 _API_PATH = re.compile(r"/v1(?=/(?:projects|organizations|operations)/)")
 _WORLD_PATH = re.compile(r"/worlds/[a-z0-9-]+(?=/)")
-#: Headers that a browser adds because of the page.
+#: Headers that a browser adds to the requests of a page.
 _PAGE_HEADER = re.compile("origin|referer|sec-.*|:.*", re.IGNORECASE)
 _LONGEST_URL = 100
 
@@ -40,7 +40,8 @@ _LONGEST_URL = 100
 def read_har(log: Any) -> Recording:
     """Read the `log` of an HTTP Archive.
 
-    Requests to anything but the API are left out, and in a browser's archive also its preflights.
+    Requests to anything but the API are left out. In a browser's archive, preflight requests are
+    left out too.
 
     Raises RecordRefused if the log cannot be read or contains no request to the API.
     """
@@ -69,7 +70,7 @@ def read_har(log: Any) -> Recording:
 
 
 def _in_order(entries: list[Any], *, from_emulator: bool) -> list[tuple[int, Any]]:
-    """Return the entries with their index, by time: a browser writes them page by page."""
+    """Return the entries with their index, sorted by time, because a browser writes them page by page."""
     numbered = list(enumerate(entries))
     if not from_emulator:
         numbered.sort(key=lambda pair: _start_of(pair[1]))
@@ -83,7 +84,7 @@ def _start_of(entry: Any) -> str:
 
 
 def _target_of(entry: Mapping[str, Any], *, from_emulator: bool) -> str | None:
-    """Return the path and query of an entry from `/v1` on; None if it is not a request to the API."""
+    """Return the path and query of an entry from `/v1` on, or None if it is not a request to the API."""
     request = entry["request"]
     parts = urlsplit(request["url"])
     is_preflight = not from_emulator and request["method"] == "OPTIONS"
@@ -144,7 +145,7 @@ def _read_entry(
 
 
 def _client_headers(headers: Headers, posted: Any) -> Headers:
-    """Return the headers without those of the page.
+    """Return the headers without those that a browser adds for its page.
 
     Some tools write the type of the body only beside the body, so it is added to the headers.
     """
@@ -156,7 +157,7 @@ def _client_headers(headers: Headers, posted: Any) -> Headers:
 
 
 def _read_body(request: Mapping[str, Any]) -> tuple[bytes | None, str | None]:
-    """Return the body of a request, and the reason why it is not complete; None if it is."""
+    """Return the body of a request, and the reason why the body is incomplete, or None if it is complete."""
     posted = request.get("postData")
     if not posted:
         return None, None
@@ -178,7 +179,7 @@ def _sender_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _response_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the response of an entry; None if it did not arrive."""
+    """Return the response of an entry, or None if it did not arrive."""
     response = entry["response"]
     if response["status"] <= 0 or entry.get("_lost"):
         return None
@@ -190,7 +191,7 @@ def _response_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _text_of(content: Mapping[str, Any]) -> str | None:
-    """Return a body as text; None if it is not text or not complete."""
+    """Return a body as text, or None if it is not text or not complete."""
     text = content.get("text")
     if text is not None and content.get("encoding") == "base64":
         encoded = text
@@ -204,7 +205,7 @@ def _text_of(content: Mapping[str, Any]) -> str | None:
 
 
 def _is_incomplete(content: Mapping[str, Any]) -> bool:
-    """Tell whether the emulator's own recording contains only the beginning of a body."""
+    """Return whether the emulator's own recording contains only the beginning of a body."""
     return str(content.get("comment", "")).startswith("Only the beginning")
 
 
@@ -213,7 +214,7 @@ def _headers_of(message: Mapping[str, Any]) -> Headers:
 
 
 def call_of(method: str, target: str) -> str | None:
-    """Return the call that a request is, by its method and its path from `/v1` on.
+    """Return the call of a request with this method and this path from `/v1` on.
 
     Return None if it is not a call.
     """

@@ -30,7 +30,7 @@ def read_exchanges(items: Sequence[Any]) -> Recording:
                     f"request {item['n']} has no headers and bodies: write the record with "
                     "`hosting-emulator requests har`, or with `requests list --json --whole`"
                 )
-            # A fault delivered the second delivery. In a replay the same fault does it again.
+            # A fault made the second delivery. In a replay, the same fault makes it again.
             if item.get("call") != REDEEM_TICKET and not item.get("second_delivery_of"):
                 exchanges.append(_read_exchange(item, _delivered_exchange(item, items)))
     if not exchanges:
@@ -42,7 +42,7 @@ def read_exchanges(items: Sequence[Any]) -> Recording:
 def _delivered_exchange(item: Mapping[str, Any], items: Sequence[Any]) -> Mapping[str, Any]:
     """Return the exchange whose response the client received.
 
-    This is the second delivery of the request, if the response to the first one was discarded.
+    If the response to the first delivery of a request was discarded, this is the second delivery.
     """
     if item.get("discarded"):
         for other in items:
@@ -80,7 +80,8 @@ def _read_exchange(item: Mapping[str, Any], delivered: Mapping[str, Any]) -> Rec
 def _sender_of(item: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the sender of a request, or None if it was not authenticated.
 
-    The log does not show whether a session was interactive, so the sender gets one that is.
+    The log does not show whether a session was interactive, so the sender gets an interactive
+    session.
     """
     user = item["principal"]
     alias = item["user"]

@@ -8,7 +8,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def moment_ms(text: str) -> int:
-    """Read an ISO 8601 timestamp as milliseconds since 1970. Without an offset it is in UTC.
+    """Read an ISO 8601 timestamp as milliseconds since 1970.
+
+    A timestamp without an offset is in UTC.
 
     Raises ValueError if the text is not a timestamp.
     """

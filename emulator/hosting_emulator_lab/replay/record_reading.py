@@ -1,4 +1,4 @@
-"""Reads a recording from parsed JSON, whatever its form is."""
+"""Reads a recording, in any of the supported forms, from parsed JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosting_emulator_lab.replay.recording import Recording, RecordRefused
 def read_record(document: Any) -> Recording:
     """Read an HTTP Archive, or exchanges of the emulator's request log with headers and bodies.
 
-    Exchanges may be a single one, a list, or an object with the member `items`.
+    Exchanges may be a single exchange, a list, or an object with an `items` member.
 
     Raises RecordRefused if the document is neither.
     """

@@ -15,7 +15,7 @@ Headers = tuple[tuple[str, str], ...]
 REDACTED = "<redacted>"
 #: Why a request with a long body cannot be sent again.
 INCOMPLETE_BODY = "only a part of its body was recorded"
-#: Headers that a replay writes itself or does not send, so that a redacted value does not matter.
+#: Headers that a replay writes itself or does not send, so a redacted value does not matter.
 _REPLACED_HEADERS = ("authorization", "cookie", "x-control-token")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -26,7 +26,7 @@ class RecordRefused(ValueError):
 
 
 def header_of(headers: Headers, name: str) -> str | None:
-    """Return the first header with a name, which is in lower case; None if there is none."""
+    """Return the value of the first header with this lowercase name, or None if there is none."""
     for header_name, value in headers:
         if header_name.lower() == name:
             return value
@@ -48,7 +48,7 @@ class Sender(Struct, frozen=True):
 
 
 class RecordedResponse(Struct, frozen=True):
-    """A response that arrived. `text` is its body; None if it is not text or not complete."""
+    """A response that arrived. `text` is its body, or None if it is not text or not complete."""
 
     status: int
     headers: Headers
@@ -56,7 +56,7 @@ class RecordedResponse(Struct, frozen=True):
 
     @property
     def members(self) -> dict[str, Any]:
-        """The members of the body; empty if the body is not a JSON object."""
+        """The members of the body, which are empty if the body is not a JSON object."""
         try:
             document = json.loads(self.text or "")
         except ValueError:
@@ -67,7 +67,7 @@ class RecordedResponse(Struct, frozen=True):
 
     @property
     def code(self) -> str | None:
-        """The code of a problem; None for any other response."""
+        """The code of a problem, or None for any other response."""
         if self.status < 400:
             return None
         code = self.members.get("code")
@@ -80,9 +80,9 @@ class RecordedExchange(Struct, frozen=True):
     """A request of a recording and its response, which is None if none arrived.
 
     `n` is the number in the recording. `at_ms` is when the response was sent, in milliseconds since
-    1970. `target` is the path with the query, from `/v1` on. `missing_part` says what the recording
-    lacks of the request; None if the request is complete. `call` is the name of the call; None if
-    the request is not a call.
+    1970. `target` is the path with the query, from `/v1` on. `missing_part` describes the part of
+    the request that the recording lacks, or is None if the request is complete. `call` is the name
+    of the call, or None if the request is not a call.
     """
 
     n: int
@@ -103,12 +103,12 @@ class RecordedExchange(Struct, frozen=True):
 
     @property
     def authorization(self) -> str | None:
-        """The header Authorization; None if the recording has none."""
+        """The Authorization header, or None if the recording has none."""
         return header_of(self.headers, "authorization")
 
     @property
     def unsendable(self) -> str | None:
-        """The reason why the request cannot be sent as it was recorded; None if it can be sent."""
+        """The reason why the request cannot be sent as recorded, or None if it can be sent."""
         if self.missing_part:
             return self.missing_part
         if REDACTED in self.target:
@@ -130,8 +130,8 @@ class RecordedExchange(Struct, frozen=True):
 class RecordedWorld(Struct, frozen=True):
     """The world of a recording, with ids by alias.
 
-    `at` is its time before the first request, and `began_at` the time at which it had the state that
-    its seed generates. Both are RFC 3339 timestamps.
+    `at` is the world's time before the first request, and `began_at` is the time at which the world
+    was created from its seed. Both are RFC 3339 timestamps.
     """
 
     name: str = ""

@@ -72,7 +72,7 @@ class _ReplayRun:
         world = emulator.summary
         self._emulator = emulator
         self._record = record
-        #: Sentences about what could not be as it was recorded.
+        #: Sentences about what could not be replayed as recorded.
         self.notes: list[str] = []
         self._values = GeneratedValues()
         self._credentials = ReplayCredentials(
@@ -82,7 +82,8 @@ class _ReplayRun:
             user=user,
             note=self._note,
         )
-        #: The cursors in new pages whose recorded page is not complete, by the path of the page.
+        #: The cursors in new pages for which only a part of the recorded page is known, by the path
+        #: of the page.
         self._unpaired_cursors: dict[str, str] = {}
         self._connection = connection_to(world.base_url, _TIMEOUT_S)
         self._path_prefix = urlsplit(world.base_url).path.rstrip("/")
@@ -124,9 +125,9 @@ class _ReplayRun:
     def _pair_foreign_ids(
         self, world: WorldSummary, ids_by_table: dict[str, dict[str, str]]
     ) -> None:
-        """Pair the project and organization in another tool's recording with the first ones here.
+        """Pair the ids in another tool's recording with the first project and organization of this world.
 
-        Ids that exist in this world stay.
+        Ids that exist in this world are not replaced.
         """
         first_project = world.projects[0]
         substitutes = {
@@ -147,7 +148,7 @@ class _ReplayRun:
     # --- Requests ----------------------------------------------------------------------------
 
     def send(self, exchanges: Iterable[RecordedExchange]) -> Iterator[ReplayedExchange]:
-        """Send requests one after the other, and yield what became of each."""
+        """Send requests one after the other, and yield the outcome of each."""
         with closing(self._connection):
             for recorded in exchanges:
                 if recorded.unsendable is not None:
@@ -163,7 +164,8 @@ class _ReplayRun:
         now = ReplayTimes(recorded.at_ms, self._now_ms)
         differences = self._comparison.differences(recorded.response, response, now)
         if self._has_unknown_token(recorded):
-            # The recording does not say why the token was invalid, which the detail does.
+            # Skip the detail, which says why the token was invalid, because the recording does not
+            # say it.
             differences = [
                 difference for difference in differences if difference.at != "body.detail"
             ]
@@ -179,7 +181,7 @@ class _ReplayRun:
         return self._record.from_emulator and recorded.sender is None and has_token
 
     def _move_time(self, recorded: RecordedExchange) -> None:
-        """Let as much time pass as passed in the recording."""
+        """Let as much time pass as in the recording."""
         if not self._is_frozen:
             self._now_ms = moment_ms(self._emulator.clock.now)
         wait_ms = recorded.at_ms + self._ahead_ms - self._now_ms
@@ -188,7 +190,7 @@ class _ReplayRun:
             self._now_ms += wait_ms
 
     def _pair_cursor(self, recorded: RecordedExchange) -> None:
-        """Pair the cursor of a request with the one in the page before, which was not complete."""
+        """Pair a request's cursor with the cursor in the previous page, which was recorded only in part."""
         for parameter in recorded.target.partition("?")[2].split("&"):
             value = unquote(parameter.partition("=")[2])
             if _CURSOR.fullmatch(value) and self._values.new_value(value) == value:
@@ -196,7 +198,7 @@ class _ReplayRun:
                 return
 
     def _exchange(self, recorded: RecordedExchange) -> RecordedResponse | None:
-        """Send a request and read its response. Return None if no complete response came."""
+        """Send a request and read its response. Return None if no complete response arrived."""
         target = self._path_prefix + self._values.replace_in_target(recorded.target)
         token = self._credentials.token_for(recorded)
         body = self._body_of(recorded)
@@ -224,7 +226,7 @@ class _ReplayRun:
         return RecordedResponse(response.status, tuple(response.getheaders()), text)
 
     def _body_of(self, recorded: RecordedExchange) -> bytes | None:
-        """Return the body of a request with the new values. A body that is not text stays."""
+        """Return the body of a request with the new values. A body that is not text is returned unchanged."""
         if recorded.body is None:
             return None
         try:
@@ -243,7 +245,7 @@ def _scheme_of(authorization: str | None) -> str:
 def _recorded_start_ms(record: Recording, now_ms: int) -> int:
     """Return the moment of the recording that is the start of the replay.
 
-    This is the world's time, if the world of the recording began at it or had it at the first
+    This is the world's time, if the recorded world began at this time or had this time at its first
     request.
     """
     start_moments = [

@@ -1,4 +1,4 @@
-"""The report on a replay: what became of each request."""
+"""The report on a replay: the outcome of each request."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hosting_emulator_lab.replay.recording import RecordedExchange, RecordedResp
 
 @dataclass(frozen=True, slots=True)
 class ReplayedExchange:
-    """What became of a recorded request.
+    """The outcome of a recorded request.
 
-    `response` is None if no complete response came. `skipped` says why the request was not sent; it
-    is None if it was.
+    `response` is None if no complete response arrived. `skipped` is the reason why the request was
+    not sent, or None if it was sent.
     """
 
     recorded: RecordedExchange
@@ -25,7 +25,7 @@ class ReplayedExchange:
 
 @dataclass(slots=True)
 class ReplayReport:
-    """What became of a recording in a world. `notes` say what could not be as it was recorded."""
+    """The outcome of replaying a recording in a world. `notes` say what could not be replayed as recorded."""
 
     world: str
     requests: list[ReplayedExchange]

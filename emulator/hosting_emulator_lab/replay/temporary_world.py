@@ -10,14 +10,14 @@ from typing import Any
 from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator
 from hosting_emulator_lab.replay.recording import Recording
 
-#: The seed of worlds that continue a recorded state, which contains none. With a constant seed, each
-#: of them generates the same values.
+#: The seed of worlds that continue a recorded state, which contains none. With a constant seed,
+#: every such world generates the same values.
 _SEED = "replay"
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """How a temporary world begins, where it must differ from the recording.
+    """The ways in which the start of a temporary world must differ from the recording.
 
     `scenario` names a scenario, and `seed` a seed for other ids and secrets. `assumptions` are added
     to those of the recording.
@@ -32,10 +32,11 @@ class Beginning:
 def temporary_world(
     control: ControlClient, record: Recording, beginning: Beginning
 ) -> Iterator[HostingEmulator]:
-    """Create a world that begins like the recorded one, and delete it in the end.
+    """Create a world that begins like the recorded world, and delete it at the end.
 
-    The world begins with the recorded state. Without one, or with another scenario or seed, it begins
-    with the recorded assumptions and time. Its clock is frozen. Raises ControlError.
+    The world begins with the recorded state. If there is no recorded state, or if `beginning` sets
+    a scenario or a seed, the world begins only with the recorded assumptions and time. Its clock is
+    frozen. Raises ControlError.
     """
     is_changed = beginning.scenario is not None or beginning.seed is not None
     if record.state is not None and not is_changed:

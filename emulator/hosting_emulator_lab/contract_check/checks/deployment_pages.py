@@ -14,7 +14,7 @@ from hosting_emulator_lab.contract_check.run import CheckRun
 
 #: The largest page size that the contract allows.
 _LARGEST_PAGE = 100
-#: The largest number of pages that are read of a long list.
+#: The maximum number of pages that are read of a long list.
 _MAX_PAGES = 12
 _SIZE_KEYS = ("deployments.query", "limit.page-size")
 _PAGING_KEY = "deployments.page-through"
@@ -53,7 +53,7 @@ def _list(run: CheckRun, query: str = "", purpose: str = "") -> ServerResponse:
 
 
 def items_of(page: ServerResponse) -> list[dict[str, Any]]:
-    """Return the deployments of a page; none if the response is not a page."""
+    """Return the deployments of a page, or an empty list if the response is not a page."""
     items = page["items"]
     if not isinstance(items, list):
         return []
@@ -192,7 +192,7 @@ def _judge_pages(run: CheckRun, longest_page: ServerResponse, pages: list[Server
 
 
 def _cursor_of(page: ServerResponse) -> str | None:
-    """Return the cursor of the next page; None on the last page. An empty cursor leads nowhere."""
+    """Return the cursor of the next page, or None on the last page. An empty cursor leads nowhere."""
     return page.text("next_cursor") or None
 
 

@@ -194,7 +194,7 @@ def _show_although_shown(
 
 
 def _was_then(at_ms: int | None, begin: ServiceTime, end: ServiceTime, now: ServiceTime) -> bool:
-    """Tell whether a moment lies in a span that ended more than a second before `now`."""
+    """Return whether a moment lies in a span that ended more than a second before `now`."""
     if at_ms is None:
         return False
     if begin.observed_ms is None or end.observed_ms is None or now.observed_ms is None:
@@ -203,7 +203,7 @@ def _was_then(at_ms: int | None, begin: ServiceTime, end: ServiceTime, now: Serv
 
 
 def _may_depend_on_domain(hide_response: ServerResponse) -> bool:
-    """Tell whether hiding may have been refused because a Free workspace's domain depends on it."""
+    """Return whether hiding may have been refused because a Free workspace's domain depends on it."""
     return hide_response.refused and hide_response.code not in _OTHER_REFUSALS
 
 

@@ -41,7 +41,7 @@ def read_fresh_observations(run: CheckRun) -> None:
 
 
 def _date_moved(first: ServerResponse, second: ServerResponse) -> bool:
-    """Tell whether the Date headers of two responses are at least a second apart."""
+    """Return whether the Date headers of two responses are at least a second apart."""
     first_ms = http_date(first.header("Date") or "")
     second_ms = http_date(second.header("Date") or "")
     return first_ms is not None and second_ms is not None and second_ms - first_ms >= 1_000

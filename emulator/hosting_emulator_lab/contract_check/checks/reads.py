@@ -95,7 +95,7 @@ def _is_shared(compute: ServerResponse) -> bool:
 
 
 def _is_same_database(dev: Any, prod: Any) -> bool:
-    """Tell whether two databases have the same settings, except for settings that one leaves out."""
+    """Return whether two databases have the same settings, except for settings that one leaves out."""
     if not isinstance(dev, dict) or not isinstance(prod, dict):
         return bool(dev == prod)
     names = RESOURCES["DatabasePlacement"].names & dev.keys() & prod.keys()

@@ -153,7 +153,7 @@ def _judge_metadata(run: CheckRun, first: ServerResponse, name: str) -> None:
 
 
 def _shows(obfuscated: str, value: str) -> bool:
-    """Tell whether a text contains a long part of a key's value, or all of a short value."""
+    """Return whether a text contains a long part of a key's value, or all of a short value."""
     last_start = max(0, len(value) - _SHOWN_LENGTH)
     return any(
         value[start : start + _SHOWN_LENGTH] in obfuscated for start in range(last_start + 1)
@@ -203,7 +203,7 @@ def _judge_replay(run: CheckRun, first: ServerResponse, replay: ServerResponse) 
 
 
 def _comparable(value: object) -> object:
-    """Return the moment of a timestamp, which has several forms, and any other value as it is."""
+    """Return the moment of a timestamp, which can have several forms, or any other value unchanged."""
     return moment(value) or value
 
 
