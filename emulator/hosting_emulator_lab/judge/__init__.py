@@ -1,5 +1,5 @@
-"""Finds the failures that a client does not survive: plans the runs, makes them and judges them.
+"""Finds the failures that a client does not survive: plans, makes and judges runs of the client.
 
-The CLI runs a command and the pytest plugin runs a test. Both only decide how one run is made. This
-package knows the client of the control API, the contract and the kinds of faults.
+The CLI runs a command and the pytest plugin runs a test. The CLI and the plugin only decide how one
+run is made. This package knows the client of the control API, the contract and the kinds of faults.
 """

@@ -15,8 +15,8 @@ from hosting_emulator.contract.json_text import read_pointer
 from hosting_emulator_lab.judge.fault_points import check_calls
 from hosting_emulator_lab.run_conditions import ONE_POLL, RunConditions
 
-#: How a part is altered: a field is removed or gets another value, a list is reversed, a header is
-#: removed, or the status is another one of the same class.
+#: How a part is altered: a field is removed or gets a different value, a list is reversed, a header
+#: is removed, or the status is replaced with a different status of the same class.
 AlterationChange: TypeAlias = Literal["remove", "set", "reorder", "header", "status"]
 _CHANGES: tuple[AlterationChange, ...] = get_args(AlterationChange)
 _STATUS_CLASS = re.compile("[2-5]xx")
@@ -62,12 +62,12 @@ class AlteredTrial:
 
     @property
     def conditions(self) -> RunConditions:
-        """The conditions of the run, which are those of the first clean run."""
+        """The conditions of the run, which are the same as for the first clean run."""
         return RunConditions(clock="skip", operation_profile=ONE_POLL)
 
     @property
     def part_name(self) -> str:
-        """The altered part as a reader calls it, such as `items[].url` or `the order of deployments`."""
+        """The name of the altered part for readers, such as `items[].url` or `the order of deployments`."""
         if self.change == "status":
             return "the status"
         if self.change == "header":
@@ -84,7 +84,7 @@ class AlteredTrial:
 
 
 def _check_part(change: AlterationChange, part: str) -> None:
-    """Raise ValueError if a change needs another kind of part."""
+    """Raise ValueError if a change needs a different kind of part."""
     if change == "status":
         if part:
             raise ValueError("status needs no part: write alter/CALL/CLASS/status")

@@ -1,9 +1,9 @@
 """Which parts of a clean run's responses can be altered, and how.
 
 A field is removed, because a client that reads it then sees a difference. A boolean is inverted as
-well, because a client may read its value without needing its presence. Where the contract allows an
-alteration, it is made within the contract. Otherwise it is made as a breaking alteration, which only
-shows what the client reads.
+well, because a client may read its value without needing its presence. If the contract allows an
+alteration of the part, such an alteration is made. Otherwise, the alteration breaks the contract,
+and only shows what the client reads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hosting_emulator_lab.judge.client_requests import NumberedRequest
 _TRANSPORT_HEADERS = frozenset(
     {"connection", "content-length", "date", "keep-alive", "server", "transfer-encoding"}
 )
-#: Other statuses of each class. The first that fits replaces the true status.
+#: Other statuses of each class. The first of them that differs from the true status replaces it.
 _STATUSES = {
     "2xx": (200, 201, 202),
     "4xx": (400, 422, 403, 409),
@@ -124,7 +124,7 @@ def _alterable_headers(request: NumberedRequest) -> list[tuple[str, str]]:
 
 
 def _candidates(trial: AlteredTrial, requests: Sequence[NumberedRequest]) -> list[JsonObject]:
-    """Return the options of the alterations that suit a trial, the best first."""
+    """Return the options of the alterations that suit a trial, best first."""
     if trial.change == "status":
         status = requests[0].exchange.status
         others = [other for other in _STATUSES.get(trial.status_class, ()) if other != status]
@@ -157,7 +157,7 @@ def _alter(options: JsonObject, request: NumberedRequest) -> Altered | Unaltered
 
 
 def _could_act(result: Altered | Unaltered) -> bool:
-    """Return whether an alteration acts, or acts if it may break the contract."""
+    """Return whether an alteration acts, either within the contract or by breaking it."""
     return isinstance(result, Altered) or result.forbidden is not None
 
 

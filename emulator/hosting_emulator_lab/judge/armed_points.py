@@ -26,7 +26,7 @@ def protected_fault(
         return point.lasting.document(request)
     user = request.exchange.user
     if token is None and user is not None:
-        # A test then gets the same token, because it uses the same handle of the world.
+        # A test gets the same token, because it uses the same handle of the world.
         token = world.token(user)
     return point.lasting.document(request, token)
 

@@ -1,4 +1,4 @@
-"""What a report says about the causes that no conduct rule describes.
+"""The texts in reports about the causes that no conduct rule describes.
 
 A cause is one mistake in a client. The texts are written for the client's developer.
 """

@@ -1,8 +1,8 @@
 """The causes that a judge found: what the client does wrong, with the trials that show it.
 
-Several tools may see one mistake. A trial with a lost response shows a change that is made twice, and
-the conduct rules show the new Idempotency-Key with which it was made. `gather_causes` reports such a
-mistake once, under the cause that says most about it.
+Several tools may notice the same mistake. A trial with a lost response shows a change that is made
+twice, and the conduct rules show the new Idempotency-Key with which it was made. `gather_causes`
+reports such a mistake once, under the cause that says most about it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
 #: The severities, highest first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
-#: Causes whose symptoms another cause explains: the id of the better cause by the id of the other.
-#: If both are found, only the better cause is reported, with the symptoms of both.
+#: Causes whose symptoms a better cause explains: pairs of the id of the cause and the id of the
+#: better cause. If both are found, only the better cause is reported, with the symptoms of both.
 _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("done-twice", "new-key-after-uncertainty"),
     ("done-twice", "missing-idempotency-key"),
@@ -49,7 +49,8 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("sends-what-may-be-refused", "secret-in-url"),
     ("unread-field", "secret-in-url"),
 )
-#: Claims of success under different failures. A client that makes several of them claims it always.
+#: Claims of success under different failures. A client with several of these causes always claims
+#: success.
 _CLAIMS = frozenset(
     {
         "failed-operation-is-success",
@@ -62,7 +63,7 @@ _CLAIMS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """What one trial showed of a cause.
+    """The evidence of a cause in one trial.
 
     `trial` is the trial's text, which `judge --trial` accepts. `message` says in one sentence what
     happened, and `output` holds the last lines that the command printed. `request` names the request
@@ -120,10 +121,12 @@ def rule_cause(finding: ConductFinding) -> CauseText:
 def gather_causes(
     symptoms: Iterable[tuple[CauseText, Symptom]], seen_alone: Mapping[str, bool]
 ) -> list[ClientCause]:
-    """Group symptoms by cause, and merge causes that one mistake explains. The worst come first.
+    """Group symptoms by cause, and merge causes that one mistake explains.
 
-    `seen_alone` tells for each id of a cause whether a trial that ran alone showed it. A cause that
-    is missing from `seen_alone` needs no such trial.
+    The most severe causes come first.
+
+    `seen_alone` maps the id of a cause to whether a trial that ran alone showed the cause. A cause
+    that is missing from `seen_alone` needs no such trial.
     """
     texts: dict[str, CauseText] = {}
     symptoms_by_cause: dict[str, list[Symptom]] = {}
@@ -149,7 +152,7 @@ def _merge(
     explained: str,
     better: CauseText,
 ) -> None:
-    """Move the symptoms of a cause, if it was found, to the better cause that explains them."""
+    """Move the symptoms of a cause to the better cause that explains them, if both were found."""
     text = texts.pop(explained, None)
     if text is None:
         return

@@ -1,8 +1,8 @@
 """The behavior of a client in a run, as a value that can be compared.
 
-Behavior is how the run ends and which requests it sends. What a client prints is not behavior, but a
-difference in it shows that the client reads something. What differs between two unaltered runs does
-not count: their texts are then compared without ids, numbers and times.
+Behavior is how the run ends and which requests it sends. The output of a client is not behavior,
+but a difference in the output shows that the client reads a part. Differences between two unaltered
+runs do not count. In this case, texts are compared without ids, numbers and times.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-#: What an alteration changes: the client's behavior, only its output, or nothing.
+#: The effect of an alteration on a client: it changes the behavior, only the output, or nothing.
 Effect: TypeAlias = Literal["depends", "shows", "ignores"]
 
 #: A word that may differ by chance between runs.
@@ -25,8 +25,9 @@ _CHANGING_WORD = re.compile(r"[\w:.-]*\d[\w:.-]*")
 class ClientBehavior:
     """What a client did in one run.
 
-    `requests` are the texts of all requests in the order of their arrival. `lines` are the lines that
-    the client printed, or None if they are unknown. `hung` is whether the run had to be ended.
+    `requests` are the texts of all requests in the order of their arrival. `lines` are the lines
+    that the client printed, or None if they are unknown. `hung` means that the run had to be
+    stopped.
     """
 
     exit_code: int
@@ -55,10 +56,10 @@ def sent_request_text(method: str, url: str, body: str, caller: str) -> str:
 
 
 def effect_of(altered: ClientBehavior, first: ClientBehavior, second: ClientBehavior) -> Effect:
-    """Return what an alteration changes, compared with two unaltered runs."""
+    """Return the effect of an alteration, compared with two unaltered runs."""
     if (altered.exit_code, altered.hung) != (first.exit_code, first.hung):
         return "depends"
-    # Requests may be sent side by side, so their order does not count.
+    # Requests may be sent concurrently, so their order does not count.
     if _differs(altered.requests, first.requests, second.requests):
         return "depends"
     if altered.lines is None or first.lines is None or second.lines is None:
@@ -86,7 +87,7 @@ def behavior_difference(altered: ClientBehavior, first: ClientBehavior) -> str:
 
 
 def _differs(altered: Sequence[str], first: Sequence[str], second: Sequence[str]) -> bool:
-    """Return whether texts differ from those of two unaltered runs by more than these differ."""
+    """Return whether texts differ from two unaltered runs more than these runs differ from each other."""
     stable = Counter(first) & Counter(second)
     counts = Counter(altered)
     if stable - counts:

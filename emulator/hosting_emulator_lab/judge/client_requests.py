@@ -1,6 +1,7 @@
-"""The requests of a run, numbered by call: `create_user_api_key#1` names the same request in each run.
+"""The requests of a run, numbered for each call: `create_user_api_key#1` names the same request in each run.
 
-Faults count requests in the same way, so that a fault can be armed for a request of an earlier run.
+Faults count requests in the same way, so a fault can be armed for a request that an earlier run
+made.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.sdk import Exchange
 
-#: An explanation that a fault acted. After a latency, other faults can act too.
+#: Matches the explanation that a fault acted, except for `latency`, after which other faults can
+#: still act.
 _ACTED = re.compile(r"\S+ \((?!latency,)\w+, (before_commit|after_commit)\) acted\b")
 
 #: Identifies a request of an observation: the index of its chapter, and its number in that chapter.
@@ -39,12 +41,12 @@ class ObservedExchange(Exchange, frozen=True, kw_only=True):
 class NumberedRequest:
     """A request that a fault can meet.
 
-    `number` is its position among the requests to its call, from 1. `number_after_commit` is the
-    number that a fault after the commit counts for it. Such a fault can meet the request only if it
-    `succeeded`. `position` is its position among the requests to all calls, from 1.
+    `number` is its position among the requests to its call, from 1. `number_after_commit` is its
+    number as counted by a fault that acts after the commit. Such a fault can meet the request only
+    if it `succeeded`. `position` is its position among the requests to all calls, from 1.
 
     `operations_before` is the number of operations that earlier requests to its call began.
-    `project_is_busy` is whether an earlier request began an operation of the same project.
+    `project_is_busy` means that an earlier request began an operation of the same project.
 
     `response_bytes` is the length of the response's body, and `response` is the body's content.
     `response_headers` are its headers.

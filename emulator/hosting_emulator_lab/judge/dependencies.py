@@ -1,4 +1,4 @@
-"""What a client depends on: the parts of responses whose alteration changes what it does."""
+"""The parts of responses on which a client depends: if they are altered, the client behaves differently."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ EFFECTS: tuple[Effect, ...] = ("depends", "shows", "ignores")
 
 @dataclass(frozen=True, slots=True)
 class PartEffect:
-    """What an altered part changes in what a client does.
+    """The effect of an altered part on a client's behavior.
 
-    `is_allowed` tells whether the contract allows the alteration, so that a client must expect it.
+    `is_allowed` tells whether the contract allows the alteration, so a client must expect it.
     """
 
     trial: AlteredTrial
@@ -31,9 +31,10 @@ class PartEffect:
 
 @dataclass(frozen=True, slots=True)
 class ClientDependencies:
-    """What altered responses showed about a client.
+    """The results of all trials that altered responses.
 
-    `effects` has one entry for each trial that altered a response. `not_tried` are the other trials.
+    `effects` contains one entry for each trial that altered a response, and `not_tried` contains
+    the other trials.
     """
 
     effects: Sequence[PartEffect] = ()
@@ -41,7 +42,7 @@ class ClientDependencies:
 
     @property
     def parts(self) -> list[PartEffect]:
-        """The tried parts, each once, with the strongest effect of its alterations."""
+        """Each tried part, with the strongest effect of its alterations."""
         strongest: dict[tuple[str, str], PartEffect] = {}
         for effect in self.effects:
             other = strongest.setdefault(effect.part, effect)
@@ -51,7 +52,7 @@ class ClientDependencies:
 
     @property
     def untried_parts(self) -> list[AlteredTrial]:
-        """The parts that no trial altered, each once."""
+        """The parts that no trial altered, without duplicates."""
         tried = {effect.part for effect in self.effects}
         untried: dict[tuple[str, str], AlteredTrial] = {}
         for trial in self.not_tried:

@@ -13,7 +13,7 @@ from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffe
 from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES
 
 HEADING = "What the client depends on"
-#: The verb of the sentence about the parts with an effect.
+#: The verb of the sentence about the parts with this effect.
 _VERBS: dict[Effect, str] = {
     "depends": "Depends on",
     "shows": "Shows",
@@ -56,7 +56,7 @@ def dependency_document(dependencies: ClientDependencies) -> JsonObject:
 def cause_of_alteration(trial: AlteredTrial) -> CauseText:
     """Return the cause of a client that fails when the contract allows an alteration.
 
-    Varied responses may show the same mistake, which then is one cause.
+    Varied responses may show the same mistake, which then counts as a single cause.
     """
     return VARIATION_CAUSES[_cause_id(trial)].text
 

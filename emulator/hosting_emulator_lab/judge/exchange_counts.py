@@ -1,4 +1,4 @@
-"""What the exchanges of a run show: API keys, refusals in a row, and URLs without a name."""
+"""Counts in the exchanges of a run: API keys, refusals in a row, fast attempts, and URLs without a name."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hosting_emulator_lab.judge.client_requests import ObservedExchange
 _CREATE_KEY = "create_user_api_key"
 #: After such a pause, a request is not a retry but the next run of a job that runs regularly.
 _LONGEST_RETRY_PAUSE = timedelta(minutes=10)
-#: The longest pause between two attempts that counts as none.
+#: The longest pause between two attempts that counts as no pause.
 _HARDLY_A_PAUSE = timedelta(milliseconds=50)
-#: A word for no value as a whole segment of a path or as the value of a query parameter.
+#: Matches a word such as `null` as a whole segment of a path or as the value of a query parameter.
 _NULL_IN_URL = re.compile(r"[/=](?:null|None|nil|undefined|NaN)(?=$|[/?&])")
 
 
@@ -28,7 +28,7 @@ class KeyCounts(NamedTuple):
 
 
 class Refusals(NamedTuple):
-    """The refused requests to a call since the last success, and whether the last was never granted."""
+    """The refusals by a call since its last success, and whether the last request never succeeded."""
 
     in_a_row: int
     is_last_refused: bool

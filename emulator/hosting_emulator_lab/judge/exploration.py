@@ -139,7 +139,7 @@ def coverage(exploration: Exploration) -> dict[str, CoverageFigure]:
 
 
 def coverage_texts(exploration: Exploration) -> dict[str, str]:
-    """Return the size of each part that was covered, such as `1 of 8` for `fault kinds`."""
+    """Return how much of each list was covered, such as `1 of 8` for `fault kinds`."""
     return {
         name.replace("_", " "): f"{len(figure.covered)} of {figure.total}"
         for name, figure in coverage(exploration).items()

@@ -1,4 +1,4 @@
-"""What the text report and the page say about an exploration: results, conduct findings and notes."""
+"""The content that the text report and the page share: results, conduct findings and notes."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _missing_result_notes(exploration: Exploration) -> list[str]:
 
 
 def _list_text(places: list[str]) -> str:
-    """Return the first place, and the number of the others."""
+    """Return the first place, and the number of further places."""
     if len(places) == 1:
         return places[0]
     return f"{places[0]} and {len(places) - 1} more"

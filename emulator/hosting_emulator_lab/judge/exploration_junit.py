@@ -13,7 +13,7 @@ from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, PointResult
 def junit_text(exploration: Exploration) -> str:
     """Return the JUnit report as an XML document, which ends with a newline.
 
-    A last suite contains the failures that do not belong to a single point, if there are any.
+    The last suite contains the failures that do not belong to a single point, if there are any.
     """
     suites = []
     for request in exploration.plan.requests:

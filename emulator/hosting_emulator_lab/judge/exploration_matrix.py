@@ -10,7 +10,8 @@ from hosting_emulator_lab.judge.exploration import Exploration
 from hosting_emulator_lab.judge.fault_points import FaultPoint, order_of, points_of
 from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, VerdictMeaning
 
-#: What a cell shows: the verdict of its point, or why the point has no result.
+#: The meanings of cells: the verdict of the cell's point, or the reason why the point has no
+#: result.
 CELL_MEANINGS: Mapping[str, VerdictMeaning] = {
     **{str(verdict): meaning for verdict, meaning in VERDICT_MEANINGS.items()},
     "merged": VerdictMeaning("=", "", "equivalent to another, and merged"),
@@ -29,7 +30,7 @@ _SHORT_NAMES = {
 
 
 class Cell(NamedTuple):
-    """A point, and its status: its verdict, `merged` or `not run`."""
+    """A point and its status, which is a verdict, `merged` or `not run`."""
 
     point: FaultPoint
     status: str
@@ -91,7 +92,7 @@ def short_name(fault: str) -> str:
 
 
 def _column_order(fault: str) -> tuple[int, bool, str]:
-    """Return the sort key of a fault: service_unavailable comes before the other codes."""
+    """Return the sort key of a fault, which puts service_unavailable before the other codes."""
     return order_of(fault), fault != "abort:service_unavailable", fault
 
 

@@ -24,7 +24,7 @@ from hosting_emulator_lab.judge.lasting_effects import lasting_effect
 from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, PointResult, count_verdicts
 
 _FOLDER = Path(__file__).parent
-#: The page's title after the subject, by exit code.
+#: The part of the page's title after the subject, by exit code.
 _TITLES = {
     0: "survived every failure",
     1: "did not survive every failure",
@@ -38,7 +38,7 @@ _LASTING_HEADING = '<th scope="col" colspan="2" title="from this request on">fro
 
 
 def exploration_page(exploration: Exploration) -> str:
-    """Return the HTML document. All texts of the exploration in it are escaped."""
+    """Return the HTML document, in which all texts of the exploration are escaped."""
     groups = grouped_results(exploration)
     matrix = exploration_matrix(exploration)
     template = Template(_FOLDER.joinpath("page.html").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""The text report of an exploration for a terminal, and single lines on its plan and results."""
+"""The text report of an exploration for a terminal, and single lines about its plan and results."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from hosting_emulator_lab.judge.run_results import (
 _WIDEST_MATRIX = 120
 #: The maximum number of characters of a printed output line.
 _LONGEST_LINE = 160
-#: The number of last output lines that are compared. If they are equal, two programs probably
-#: failed for the same reason.
+#: The number of lines at the end of an output that are compared. If they are equal, two programs
+#: probably failed for the same reason.
 _COMPARED_LINES = 3
 _COLUMN_GAP = "  "
 #: Each column needs the width of two marks: before the commit and after it.
@@ -92,7 +92,10 @@ def _reasons_text(result: PointResult) -> str:
 
 
 def _matrix_text(matrix: Matrix) -> str:
-    """Return the matrix. If it is too wide with the names of the faults, its columns are numbered."""
+    """Return the matrix.
+
+    If the names of the faults would make it too wide, its columns are numbered instead.
+    """
     names = [short_name(fault) for fault in matrix.faults]
     request_width = max(map(len, matrix.rows), default=0)
     widths = _column_widths(names)
@@ -144,7 +147,10 @@ def _legend_text(matrix: Matrix) -> str:
 
 
 def _group_texts(exploration: Exploration) -> list[str]:
-    """Return a text for each group of results. Equal ends of outputs are printed only once."""
+    """Return a text for each group of results.
+
+    If several outputs end with the same lines, only the first is printed.
+    """
     points_by_end: dict[tuple[Verdict, Sequence[str]], FaultPoint] = {}
     texts = []
     for group in grouped_results(exploration):

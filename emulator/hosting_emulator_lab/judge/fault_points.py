@@ -1,10 +1,10 @@
 """Fault points: a request of a run, a fault that meets it, and the phase in which the fault acts.
 
-As text, a point reads `create_user_api_key#1/timeout/after_commit`: the first request to that call.
-The fault's word is a kind such as `timeout`, `abort:CODE` for a problem's code, or
-`gateway_error:STATUS` for a proxy's status. In the `lasting` phase, the word names what the service
-does for good from that request on, such as `fail`. A fault does the same in every run, so that a
-report can be repeated.
+As text, a point reads `create_user_api_key#1/timeout/after_commit`, where `#1` means the first
+request to this call. The fault's word is a kind such as `timeout`, `abort:CODE` for a problem's
+code, or `gateway_error:STATUS` for a proxy's status. In the `lasting` phase, the word names a
+lasting effect that begins with this request, such as `fail`. A fault does the same in every run, so
+the runs of a report can be repeated.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ KINDS = (
     "latency",
     "slow_response",
 )
-#: The words for what the service may do for good. `refused` stands for the problems that a call may
-#: return and for which a retry cannot help.
+#: The words for lasting effects. `refused` stands for the problems that a call may return and for
+#: which a retry cannot help.
 OUTCOMES = (*LASTING_EFFECTS, "refused")
-#: The delay of a late response in real milliseconds, if the client waits for this long.
+#: The delay of a late response in real milliseconds, for a client that waits this long.
 LATE_MS = 1000
 _ORDER = (*KINDS, *LASTING_EFFECTS)
 #: All words for faults. `wire` stands for all kinds, and `abort:*` for all codes.
@@ -149,7 +149,7 @@ def phases_of(fault: str) -> tuple[Phase, ...]:
 
 
 def faults_for(call: str, words: Iterable[str]) -> list[str]:
-    """Return the faults worth trying on a call, without duplicates and the most revealing first.
+    """Return the faults worth trying on a call, without duplicates, most revealing first.
 
     `abort` stands for the refusals that a client must expect at any time: service_unavailable,
     rate_limited and, when it creates a key, the uncertain result. `abort:*` stands for all codes,

@@ -1,4 +1,4 @@
-"""A run beside the clean run, and what all kinds of verdicts have in common."""
+"""A run that is compared with the clean run, and the checks that all kinds of verdicts share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ComparedRun:
 
     @cached_property
     def differences(self) -> StateDifferences:
-        """The differences between the states that this run and the clean run left."""
+        """The differences between the states after this run and after the clean run."""
         return state_differences(self.observation, self.clean)
 
     def prints_the_same(self) -> bool:
@@ -46,7 +46,8 @@ class ComparedRun:
     def lacks_value(self) -> bool:
         """Return whether the client never received the value of an API key that it requested.
 
-        A client that has its key from elsewhere, such as a file, requests no key and lacks no value.
+        A client that reads its key from elsewhere, such as a file, requests no key and lacks no
+        value.
         """
         expected = min(self.clean.key_values, self.observation.requested_keys)
         return self.observation.key_values < expected
@@ -60,7 +61,7 @@ class ComparedRun:
 
 @dataclass
 class JudgedRun(ComparedRun):
-    """A run at a point. `findings` are the conduct findings that the clean run has not."""
+    """A run at a point. `findings` are the conduct findings that the clean run does not have."""
 
     point: FaultPoint
     findings: Sequence[str]

@@ -1,4 +1,4 @@
-"""The judgment on a client: the causes, and what was tried and what was not."""
+"""The judgment on a client: the causes, and the trials that were made and those that were not."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ UNDECIDED = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgment:
-    """What is known about a client after all trials.
+    """The results of all trials of a client.
 
     `command` is the client's command line, `request_count` the number of requests in its clean run,
     and `clean_s` the duration of that run in real seconds. `run_count` is the number of all runs, and
     `duration_s` the duration of the whole judgment in real seconds.
 
     `planned` is the number of planned trials, and `tried` the number of those that were made.
-    `not_tried` are the others, and `needed_s` is a budget in real seconds that would do for all.
-    `unproven` are the reasons why the trials do not prove that the client survives.
+    `not_tried` are the other trials, and `needed_s` is a budget in real seconds that would be
+    enough for all trials. `unproven` are the reasons why the trials do not prove that the client
+    survives.
 
-    `remarks` are sentences about the judgment itself. `coverage` is what the clean run exercised of the
-    contract. `severity` is the lowest severity that counts.
+    `remarks` are sentences about the judgment itself. `coverage` is the part of the contract that
+    the clean run exercised. `severity` is the lowest severity that counts.
 
-    `dependencies` are what the client depends on. They never decide whether the client survives.
+    `dependencies` are the parts of responses on which the client depends. They never decide whether
+    the client survives.
     """
 
     command: str
@@ -51,7 +53,7 @@ class Judgment:
 
     @property
     def exit_code(self) -> int:
-        """0 if the client survived, 1 if a cause counts, and 2 if nothing was found or proven."""
+        """0 if the client survived, 1 if a cause counts, and 2 if the trials prove neither."""
         if self.counted_causes:
             return HAS_CAUSES
         if self.unproven:
@@ -70,7 +72,7 @@ class Judgment:
 
     @property
     def headline(self) -> str:
-        """The result in a few words."""
+        """A short description of the result."""
         count = len(self.counted_causes)
         if count == 1:
             return "1 cause found"

@@ -13,7 +13,7 @@ from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.trial_texts import trial_description
 from hosting_emulator_lab.judge.trials import read_trial
 
-#: Returns the command line that makes a trial, given by its text, again.
+#: Returns the command line that repeats a trial, which is given by its text.
 RepeatLine: TypeAlias = Callable[[str], str]
 #: The maximum number of symptoms that a report shows for a cause.
 _MOST_SYMPTOMS = 3
@@ -55,7 +55,7 @@ def shown_symptoms(cause: ClientCause) -> Sequence[Symptom]:
 
 
 def symptom_text(symptom: Symptom) -> str:
-    """Return what happened in a symptom's trial, what the client did, and which tests failed."""
+    """Describe what happened in a symptom's trial, what the client did, and which tests failed."""
     text = f"{trial_description(read_trial(symptom.trial))}. {_sentence(symptom.message)}"
     if symptom.failed_tests:
         text += f" {_failed_tests_sentence(symptom.failed_tests)}"
@@ -75,14 +75,14 @@ def _sentence(text: str) -> str:
 
 
 def other_trials(cause: ClientCause) -> list[str]:
-    """Return the texts of the trials that showed a cause and are not among its shown symptoms."""
+    """Return the texts of the trials that showed a cause, but whose symptoms reports do not show."""
     shown_trials = {symptom.trial for symptom in shown_symptoms(cause)}
     trials = dict.fromkeys(symptom.trial for symptom in cause.symptoms)
     return [trial for trial in trials if trial not in shown_trials]
 
 
 def repeatable_trial(cause: ClientCause) -> str:
-    """Return the text of the trial that best shows a cause again: the first of its symptoms."""
+    """Return the text of the trial to repeat for a cause, which is the trial of its first symptom."""
     return cause.symptoms[0].trial
 
 

@@ -17,10 +17,10 @@ def judgment_junit(judgment: Judgment, repeat: RepeatLine) -> str:
     """Return a judgment as JUnit XML.
 
     Each cause is a test case: a failure if its severity counts, and a passed case with its text as
-    output otherwise. One more case passes if the trials prove that the client survives. It fails as an
-    error if nothing was found and nothing was proven. What the client depends on is the output of a
-    case that always passes. A suite has the numbers of planned and tried trials as properties, and
-    what the clean run exercised of the contract as output.
+    output otherwise. One more case passes if the trials prove that the client survives. This case
+    is an error if no cause was found and nothing was proven. The client's dependencies are the
+    output of a case that always passes. The suite's properties are the numbers of planned and tried
+    trials, and its output is the coverage of the contract by the clean run.
     """
     cases = [_failed_case(cause, repeat) for cause in judgment.counted_causes]
     cases += [_noted_case(cause, repeat) for cause in judgment.other_causes]

@@ -1,4 +1,4 @@
-"""A judgment as one self-contained HTML page, with no script and no other file."""
+"""A judgment as one self-contained HTML page, without scripts and other files."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _capital(text: str) -> str:
 
 
 def _with_code(text: str) -> str:
-    """Escape a text, and mark what stands between backticks as code."""
+    """Escape a text, and mark the parts between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
@@ -109,7 +109,7 @@ def _list(texts: Iterable[str]) -> str:
 
 
 def _coverage(coverage: ContractCoverage) -> str:
-    """Return what was exercised and what was not, in short, and then all counts of each call."""
+    """Return a summary of the contract's coverage, and then all counts for each call."""
     rows = "".join(_row(label, text) for label, text in coverage_rows(coverage))
     missing_statuses = ", ".join(CoverageParts(coverage).missing_statuses)
     if missing_statuses:

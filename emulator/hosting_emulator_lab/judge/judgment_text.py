@@ -19,7 +19,7 @@ from hosting_emulator_lab.judge.judgment_document import (
     symptom_text,
 )
 
-#: The heading above what the clean run exercised of the contract.
+#: The heading above the coverage of the contract by the clean run.
 COVERAGE_TITLE = "What the clean run exercises of the contract:"
 _WIDTH = 100
 _LABEL_WIDTH = 9
@@ -47,7 +47,7 @@ def judgment_text(judgment: Judgment, repeat: RepeatLine, *, color: bool = False
 
 
 def tried_text(judgment: Judgment) -> str:
-    """Return a sentence about what was tried and what was not."""
+    """Return a sentence about the trials that were made and those that were not."""
     everything = f"all {count_text(judgment.planned, 'planned trial')}"
     if not judgment.not_tried:
         has_survived = judgment.exit_code == SURVIVED

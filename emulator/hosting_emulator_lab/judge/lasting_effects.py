@@ -1,7 +1,8 @@
-"""Lasting effects: what the service may do for good, from one of the client's requests on.
+"""Lasting effects: permanent changes in the service's behavior that begin with one of the client's requests.
 
 A wire fault is transient, so a retry succeeds. A lasting effect stays until the end of the run.
-Under most of them a client cannot succeed. It can only stop, report the failure, and do no harm.
+Under most lasting effects a client cannot succeed. The client can only stop, report the failure,
+and do no harm.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import JsonObject
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 
-#: How the request ends under a lasting effect: it is `refused`, its operation stays `unfinished`, it
-#: is `done` (perhaps late), or its response is `altered`.
+#: The fate of the request under a lasting effect: it is `refused`, its operation stays
+#: `unfinished`, it is `done` (perhaps late), or its response is `altered`.
 RequestEnd: TypeAlias = Literal["refused", "unfinished", "done", "altered"]
 #: How a lasting effect is armed: as an outcome of the operations that the call begins, as a fault of
 #: the call, as a fault of every call, as a fault that replaces members of the response, or as an
 #: intervention before the run.
 ArmedAs: TypeAlias = Literal["outcome", "fault", "fault of every call", "members", "intervention"]
-#: The number of operations that get a lasting outcome, which no client exceeds.
+#: The number of operations to which a lasting outcome applies. No client starts more.
 _UNLIMITED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class LastingEffect:
-    """Something that the service may do for good from a request on.
+    """A permanent change in the service's behavior that begins with a certain request.
 
     `description` is the predicate of a sentence about the request. `call` is the only call to which
     the effect applies. If `call` is empty, the effect applies to all calls.
@@ -57,7 +58,7 @@ class LastingEffect:
         response = request.response
         if not isinstance(response, dict):
             return False
-        # A page without items can only be the first one, and has no next page.
+        # Only the first page can be empty, and an empty page has no next page.
         if response.get("next_cursor") and request.number > 1:
             return False
         return any(response.get(name) != value for name, value in self.effect.items())
@@ -73,7 +74,7 @@ class LastingEffect:
     def document(self, request: NumberedRequest, token: str | None = None) -> JsonObject:
         """Return the protected fault that has the effect from this request on.
 
-        If `token` is set, a fault of every call meets only requests with this token.
+        If `token` is set, a fault that applies to every call meets only requests with this token.
         """
         match self.armed_as:
             case "outcome":

@@ -1,6 +1,7 @@
-"""The verdict on a run in which the service did something for good.
+"""The verdict on a run with a lasting effect.
 
-A client is right to end with an error then. It must not claim success, retry in vain or crash.
+In such a run, a client is right to end with an error. It must not claim success, retry in vain or
+crash.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ _MAY_END = ("outage", "limited")
 #: At least this many refused requests, at more than this rate per real second, are too many.
 _MANY_ATTEMPTS = 20
 _FAST_RATE = 5.0
-#: At least this many refused requests per usual request are retries. Fewer can be requests that are
-#: sent at the same time, whose senders do not know each other's refusals.
+#: At least this many refused requests for each request of the clean run count as retries. Fewer may
+#: be concurrent requests, which are sent before the first refusal arrives.
 _RETRIES = 3
 #: A client with longer pauses than this between its requests is patient, in real seconds.
 _LONG_PAUSE_S = 0.9
-#: A client that waits for longer than this waits forever, in real seconds.
+#: A client that waits for longer than this, in real seconds, counts as waiting forever.
 _LONGEST_WAIT_S = 150.0
-#: The exit codes that tell which signal ended a program.
+#: The exit codes that say which signal ended a program.
 _SIGNAL_CODES = range(129, 128 + 64 + 1)
-#: A word for no value as a part of a name or an address.
+#: Matches a word such as `null` as a part of a name or an address.
 _NULL_IN_NAME = re.compile(
     r"\S*(?:\w[.@]|//)(?:null|None|undefined)\b\S*|\b(?:null|None|undefined)[.@]\w\S*"
 )
-#: What runtimes print when a program crashes. Other programs may print it too, so that it makes a
-#: verdict unclear.
+#: Matches the lines that runtimes print when a program crashes. Other programs may print such lines
+#: too, so a match only makes a verdict unclear.
 _CRASH = re.compile(
     # Node's fetch also raises a TypeError for a broken connection.
     r"(?!TypeError: (?:fetch failed|terminated))"
@@ -54,7 +55,7 @@ def lasting_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
 
 
 def _verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
-    """Return the verdict and its reasons, which do not yet name the effect."""
+    """Return the verdict and its reasons. The caller adds the effect to the reasons."""
     end = run.end
     # A client may repeat an operation that failed.
     additions = state_differences(run.observation, run.clean, include_failed=False).additions
@@ -81,7 +82,7 @@ def _failure_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     code = run.end.exit_code
     if code in _SIGNAL_CODES:
         return "crashed", [f"exit code {code}: signal {code - 128}"]
-    # A test that fails reports a failure, and does not crash.
+    # A failed test reports a failure, and is not a crash.
     if run.end.failure_text:
         return "gave up", []
     doubt = f"it ends with exit code {code}: it gave up, or it crashed"
@@ -107,7 +108,7 @@ def _success_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
 
 
 def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
-    """Return the reasons why a run that succeeded cannot have noticed the effect, if there are any."""
+    """Return the reasons why a client that succeeded cannot have noticed the effect, if there are any."""
     if effect.request_end == "altered":
         urls = sorted(run.observation.null_urls - run.clean.observation.null_urls)
         return [f"but it requests {url}" for url in urls[:1]]
@@ -118,7 +119,8 @@ def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
     failed = run.observation.failed_operations - run.clean.observation.failed_operations
     if failed:
         return [f"it did not wait for the end: {rows_text(failed)}"]
-    # A read changes nothing, so that only its output can show whether the client noticed.
+    # A read changes nothing, so only the client's output can show whether the client noticed the
+    # failure.
     is_read = ALL_CALLS[run.point.call].method == "GET"
     is_output_known = run.clean.end.printed_lines is not None
     can_be_seen = is_output_known or not is_read
@@ -130,7 +132,7 @@ def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
 def _waits_forever(run: JudgedRun, effect: LastingEffect) -> bool:
     """Return whether a run that exceeded its time limit would never have ended by itself.
 
-    A client may wait longer for something that may still happen.
+    If the awaited event may still happen, a client may wait longer.
     """
     additional_requests = run.observation.request_count - run.clean.observation.request_count
     rate = additional_requests / run.limit_s
@@ -141,7 +143,7 @@ def _waits_forever(run: JudgedRun, effect: LastingEffect) -> bool:
 
 
 def _vain_attempts(run: JudgedRun) -> str:
-    """Describe how often a run retried in vain or without pauses. Empty if it did not."""
+    """Describe how often a run retried in vain or without pauses, or return an empty string if it did not."""
     attempts = run.observation.refusals_in_a_row
     duration_s = max(run.end.duration_s, run.observation.world_time_s, 0.001)
     if attempts >= _MANY_ATTEMPTS and attempts / duration_s > _FAST_RATE:
@@ -156,7 +158,7 @@ def _vain_attempts(run: JudgedRun) -> str:
 
 
 def crash_line(output: Iterable[str]) -> str:
-    """Return the last line that looks like a crash, from where it does. Empty if there is none."""
+    """Return the last line that looks like a crash, without the text before the match, or an empty string."""
     for line in reversed(list(output)):
         match = _CRASH.search(line)
         if match is not None:
@@ -165,7 +167,7 @@ def crash_line(output: Iterable[str]) -> str:
 
 
 def _printed_null_name(run: JudgedRun) -> str:
-    """Return the first printed name with a word for no value, if the clean run does not print it."""
+    """Return the first printed name with a word such as `null` that the clean run does not print."""
     usual_text = "\n".join(run.clean.end.printed_lines or ())
     for line in run.end.printed_lines or ():
         for match in _NULL_IN_NAME.finditer(line):

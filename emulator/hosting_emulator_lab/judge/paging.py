@@ -1,4 +1,4 @@
-"""Which pages of a list a client left unread."""
+"""Finds the pages of a list that a client did not read."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ SLOW = "the change is made in both phases, with the same response"
 LIMIT = "a limit refuses the request before anything is done"
 SAME_LIMIT = "rate_limit gives the same refusal, with the same Retry-After"
 REPEATED = "the same read repeated, neither the first nor the last time"
-#: The reason why a fault looks the same in both phases, by the fault's word. Other faults need a run
-#: for each phase.
+#: The reasons why some faults look the same in both phases, by the fault's word. All other faults
+#: need a run in each phase.
 _ALIKE_IN_BOTH_PHASES = {"slow_response": SLOW, "rate_limit": LIMIT, "abort:rate_limited": LIMIT}
-#: The faults that a quick plan prefers, the most revealing first.
+#: The faults that a quick plan prefers, most revealing first.
 _MOST_REVEALING = (
     "fail",
     "value_lost",
@@ -45,7 +45,7 @@ _MIN_QUICK_RUNS = 6
 
 
 class MergedPoint(NamedTuple):
-    """A point that gets no run, because the run of the point `into` shows the same."""
+    """A point that gets no run, because the run at the point `into` shows the same."""
 
     point: FaultPoint
     into: FaultPoint
@@ -118,9 +118,9 @@ def plan_points(
 
 
 def _first_numbers_of_repeated_reads(requests: Iterable[NumberedRequest]) -> Mapping[str, int]:
-    """Return the reads between the first and the last of several equal reads.
+    """Return the equal reads between the first and the last of them.
 
-    The result maps the name of each to the number of the first of the equal reads.
+    The result maps the name of each such read to the number of the first equal read.
     """
     equal_reads: dict[tuple[object, ...], list[NumberedRequest]] = {}
     for request in requests:

@@ -1,6 +1,6 @@
 """The runs of an exploration: two clean runs, then one run for each point.
 
-A run that goes wrong is made twice. The caller decides how one run is made.
+A run that fails is repeated once. The caller decides how a single run is made.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ Perform: TypeAlias = Callable[[RunVisit, str, float | None], RunEnd]
 class PointRuns:
     """Makes the runs of one exploration.
 
-    `limit_s` is the time limit of each run in real seconds. If it is None, the limit depends on the
-    duration of the clean runs, which have the limit `clean_limit_s`. `skip_rules` are conduct rules
-    that are not checked. `scope` contains the names of the worlds that a run may use, besides copies
-    of them. If `scope` is None, a run may use all worlds of its emulator.
+    `limit_s` is the time limit of each run in real seconds. If `limit_s` is None, the limit depends
+    on the duration of the clean runs, whose own limit is `clean_limit_s`. `skip_rules` are conduct
+    rules that are not checked. `scope` contains the names of the worlds that a run may use, besides
+    copies of them. If `scope` is None, a run may use all worlds of its emulator.
     """
 
     def __init__(
@@ -95,8 +95,9 @@ class PointRuns:
     ) -> PointResult:
         """Make the run at a point in a world with this name, and judge it.
 
-        A run that goes wrong is made a second time, unless it hung or `once` is True. If the second
-        run ends otherwise, chance or a busy machine decided, and only its verdict counts.
+        A run that fails is repeated once, unless it hung or `once` is True. If the second run ends
+        differently, the first result was due to chance or a busy machine, so only the second
+        verdict counts.
         """
         first = self._judged_run(name, point, clean)
         if once or first.fine or first.verdict == "hung":

@@ -1,4 +1,4 @@
-"""How late a response is that a fault delays: late for a patient client, and less so for others."""
+"""Decides how late delayed responses are: late for a patient client, slightly late for others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint, kind_of
 
 #: The kinds of faults that delay a response.
 _DELAYING_KINDS = ("latency", "slow_response")
-#: How late a delayed response is for a client that does not wait for LATE_MS, in real milliseconds.
+#: The delay in real milliseconds of a response for a client that does not wait for LATE_MS.
 _SLIGHTLY_LATE_MS = 100
 
 #: Makes a run in which the response at a point is late by a number of real milliseconds. Returns whether
@@ -19,11 +19,15 @@ WaitsForResponse: TypeAlias = Callable[[FaultPoint, int], bool]
 
 
 class ResponseDelays:
-    """Decides how late delayed responses are for one client. Several threads may ask at the same time."""
+    """Decides how late delayed responses are for one client.
+
+    Several threads may call its methods at the same time.
+    """
 
     def __init__(self, waits_for_response: WaitsForResponse) -> None:
         self._waits_for_response = waits_for_response
-        #: How late a delayed response is. 0 until a run has shown how long the client waits.
+        #: The delay of a response in real milliseconds, or 0 until a run has shown how long the
+        #: client waits.
         self._late_ms = 0
         self._lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""Lets runs happen side by side, or one of them alone."""
+"""Lets runs happen at the same time, or one of them alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RunGate:
 
     @contextmanager
     def shared(self) -> Iterator[None]:
-        """Wait until no thread is alone or waits to be, and let others in within a `with` block."""
+        """Share the gate within a `with` block, after all threads that use or await `alone()`."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_alone and not self.waiting_count)
             self._shared_count += 1
@@ -36,7 +36,7 @@ class RunGate:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Wait until no other thread is inside, and let none in within a `with` block."""
+        """Wait until no other thread is inside, and keep all others out within a `with` block."""
         with self._changed:
             self.waiting_count += 1
             self._changed.wait_for(lambda: not self._is_alone and not self._shared_count)

@@ -1,4 +1,4 @@
-"""What a run did, as read from an observation of its worlds."""
+"""The observed behavior of a run, as read from an observation of its worlds."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ _NO_COVERAGE = merge_coverage(())
 
 
 class TooManyRequests(Exception):
-    """A run has more requests than a log stores. The message says what helps."""
+    """A run has more requests than a log stores. The message contains a remedy."""
 
 
 class JudgeFailed(Exception):
-    """The emulator could not judge a run, so that the run proves nothing."""
+    """The emulator could not judge a run, so the run proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a run did, and the state that it left.
+    """The observed behavior of a run, and the state after it.
 
-    `hit` is whether the fault met a request. `late` is whether the fault still delays the response
-    to a request, whose client has ended. `codes` are the codes of the problems in responses.
+    `hit` means that the fault met a request. `late` means that the fault still delays the response
+    to a request although the client has ended. `codes` are the codes of the problems in responses.
 
     `conduct` are the distinct conduct findings, and `conduct_errors` are those of severity error.
 
     `request_count` is the number of all requests. `refusals_in_a_row` is the number of refused
-    requests to the point's call since the last request to it that succeeded. `is_last_refused` is
-    whether the last such request was never granted in this run.
+    requests to the point's call since the last request to it that succeeded. `is_last_refused`
+    means that the last such request never succeeded in this run.
 
     `requested_keys` is the number of API keys that the client requested, and `key_values` is the
-    number of keys whose value it received. `lost_keys` is the number of keys for which a replay said
-    that the value is lost.
+    number of keys whose value it received. `lost_keys` is the number of keys for which a replayed
+    response showed that the value is lost.
 
     `null_urls` are URLs in which a word such as `null` stands for a name or an id.
 
     `failed_operations` are the rows of operations that failed. If the point is about operations and
     the client polled one, the rows include failures after the client's end.
 
-    `fast_attempts` is how often each request was sent with hardly a pause between the attempts. It is
-    empty if the clock skips.
+    `fast_attempts` maps each request to the number of attempts with hardly a pause between them. It
+    is empty if the clock skips.
 
     `world_time_s` is the world time between the first and the last request, in seconds. The time is
     0 if the clock skips, because it then moves by itself.
 
-    `coverage` is what the run exercised of the contract.
-    `sent` are the texts of all requests, with their bodies, or empty if the run is not about them.
+    `coverage` is the part of the contract that the run exercised. `sent` contains the texts of all
+    requests, with their bodies, or is empty for a run at a point.
     """
 
     requests: tuple[NumberedRequest, ...]

@@ -1,4 +1,4 @@
-"""How runs ended: the clean run, the run at a point, and the verdicts on them."""
+"""The results of runs: the clean run, the run at a point, and the verdicts."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Verdict: TypeAlias = Literal[
     "repeated",
     "misbehaved",
 ]
-#: How conduct findings count: they are ignored, they are reported and only errors count, or all of
-#: them count.
+#: The effect of conduct findings: they are ignored, they are reported and only errors count, or all
+#: of them count.
 ConductChoice: TypeAlias = Literal["off", "report", "error"]
 
 
@@ -84,14 +84,15 @@ VERDICT_MEANINGS: Mapping[Verdict, VerdictMeaning] = {
         "its exit code is right, but it breaks rules of conduct that the clean run follows",
     ),
 }
-#: The verdicts that find no mistake of the client.
+#: The verdicts that find no mistake in the client.
 FINE_VERDICTS = tuple(
     verdict for verdict, meaning in VERDICT_MEANINGS.items() if meaning.color in ("green", "dim")
 )
 #: The verdicts that prove nothing about the client.
 UNDECIDED_VERDICTS: tuple[Verdict, ...] = ("not reached", "unclear")
 
-#: The parts of a printed line that differ by chance between runs, or that stand for no value.
+#: The parts of a printed line that differ by chance between runs, or that stand for a missing
+#: value.
 _CHANGING_PART = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
 
 
@@ -99,11 +100,11 @@ _CHANGING_PART = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)
 class RunEnd:
     """How a run ended.
 
-    `hung` is whether the run had to be ended. `duration_s` is in real seconds. `output` contains the
-    last lines that the run printed. `printed_lines` contains all lines, or is None if they are
-    unknown. `failure_text` describes a failure that has no exit code, such as the failure of a test.
-    `varied` contains the variation points at which responses varied. `cpu_s` is the processor time
-    that the run used, in seconds, or 0 if it is unknown.
+    `hung` means that the run had to be stopped. `duration_s` is in real seconds. `output` contains
+    the last lines that the run printed. `printed_lines` contains all lines, or is None if they are
+    unknown. `failure_text` describes a failure that has no exit code, such as the failure of a
+    test. `varied` contains the variation points at which responses varied. `cpu_s` is the processor
+    time that the run used, in seconds, or 0 if it is unknown.
     """
 
     exit_code: int
@@ -117,7 +118,7 @@ class RunEnd:
 
     @property
     def comparable_lines(self) -> list[str]:
-        """The printed lines without numbers, ids, times, secrets, and words for no value."""
+        """The printed lines without numbers, ids, times, secrets, and words such as `null`."""
         lines = [_CHANGING_PART.sub("", line).split() for line in self.printed_lines or ()]
         return [" ".join(line) for line in lines if line]
 
@@ -131,10 +132,11 @@ def behavior_of(end: RunEnd, observation: Observation) -> ClientBehavior:
 class CleanRun:
     """The clean run, which was made twice without a fault.
 
-    `start` is the state before the run. `observation` and `end` are from the first of the two runs,
-    and `second_state` is the state after the second. `same_keys` are the requests that had the same
-    Idempotency-Key in both runs. `key_values` is the number of API keys whose value the client
-    received, in the run with fewer of them. `behaviors` are what the client did in the two runs.
+    `start` is the state before the run. `observation` and `end` belong to the first of the two
+    runs, and `second_state` is the state after the second. `same_keys` are the requests that had
+    the same Idempotency-Key in both runs. `key_values` is the number of API keys whose value the
+    client received in both runs, or the lower number if they differ. `behaviors` describes the
+    behavior of the client in the two runs.
     """
 
     start: StateRows
@@ -152,7 +154,7 @@ class CleanRun:
         first: tuple[RunEnd, Observation],
         second: tuple[RunEnd, Observation],
     ) -> Self:
-        """Return the clean run that two runs made. `start` is the state before the first of them."""
+        """Combine two runs into the clean run. `start` is the state before the first run."""
         first_end, first_observation = first
         second_end, second_observation = second
         printed_lines = None
@@ -192,7 +194,7 @@ class CleanRun:
 
 
 class CleanRunFailed(Exception):
-    """A run without a fault did not succeed. `is_second` is whether it was the second clean run."""
+    """A run without a fault did not succeed. `is_second` means that it was the second clean run."""
 
     def __init__(self, end: RunEnd, limit_s: float, *, is_second: bool) -> None:
         message = f"ended with {end.exit_code}"
@@ -207,9 +209,9 @@ class CleanRunFailed(Exception):
 class PointResult:
     """The result of the run at a point.
 
-    `reasons` are sentences that explain the verdict. `conduct` are the conduct findings that the
-    clean run has not. `codes` are the codes of the problems that the client got. `hit` is whether
-    the fault met a request.
+    `reasons` are sentences that explain the verdict. `conduct` contains the conduct findings that
+    the clean run does not have. `codes` are the codes of the problems that the client received.
+    `hit` means that the fault met a request.
     """
 
     point: FaultPoint
@@ -224,11 +226,11 @@ class PointResult:
 
     @property
     def fine(self) -> bool:
-        """Whether the run shows no mistake of the client."""
+        """Whether the run shows no mistake in the client."""
         return self.verdict in FINE_VERDICTS
 
 
 def count_verdicts(results: Sequence[PointResult]) -> dict[str, int]:
-    """Return how many results have each verdict, in the order of VERDICT_MEANINGS, without zeros."""
+    """Return the number of results for each verdict that occurs, in the order of VERDICT_MEANINGS."""
     counts = Counter(result.verdict for result in results)
     return {verdict: counts[verdict] for verdict in VERDICT_MEANINGS if counts[verdict]}

@@ -1,4 +1,4 @@
-"""A run's worlds: arm the point's fault before the run, and read what the run did after it."""
+"""Handles the worlds of a run: arms the point's fault before it, and reads the observation after it."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ from hosting_emulator_lab.judge.world_summary import StateRows, failed_operation
 
 #: The number of exchanges that a world's log stores, which limits the requests of a run.
 _MOST_REQUESTS = 1000
-#: How long a response may take after the client's end before it counts as lost, in real seconds.
+#: The time in real seconds that a response may take after the client has ended, before it counts as
+#: lost.
 _RESPONSE_WAIT_S = 2.0
-#: The maximum number of requests of a run whose bodies are read. A client that sends more of them
+#: The maximum number of requests of a run whose bodies are read. A client that sends more requests
 #: repeats itself.
 _MOST_BODIES = 200
 
@@ -51,16 +52,16 @@ class RunVisit:
     """The worlds of one run: call `begin` before the run, once its world exists, and `end` after it.
 
     Without a `point` and an `alteration`, the run is a clean run. The `alteration` is a fault that
-    alters responses. `skip_rules` are conduct rules that are not checked.
-    `late_ms` is the delay of a response that the point delays, in real milliseconds. `scope` contains
-    the names of the worlds that the run may use, besides copies of them. If `scope` is None, the run
-    may use all worlds of the emulator.
+    alters responses. `skip_rules` are conduct rules that are not checked. If the point delays a
+    response, `late_ms` is the delay in real milliseconds. `scope` contains the names of the worlds
+    that the run may use, besides copies of them. If `scope` is None, the run may use all worlds of
+    the emulator.
 
-    After the run, `observation` is what it did, and `conduct` contains the conduct report of each
-    chapter with requests, without notes. `findings` are all conduct findings, including notes, and
-    `requests_by_world` is the number of requests that reached each world, by the world's name.
-    `base_url` is the base URL of the run's own world. `altered_count` is the number of responses that
-    the alteration altered.
+    After the run, `observation` describes the run, and `conduct` contains the conduct report of
+    each chapter with requests, without notes. `findings` are all conduct findings, including notes,
+    and `requests_by_world` is the number of requests that reached each world, by the world's name.
+    `base_url` is the base URL of the run's own world. `altered_count` is the number of responses
+    that the alteration altered.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class RunVisit:
         self._watch: WorldsObservation
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
-        """Arm the fault of the point or the alteration, and begin to observe.
+        """Arm the fault of the point or of the alteration, and begin the observation.
 
         `token` is the client's token, if it is known. The fault is armed in each world that the
         client uses, and the client cannot remove it.
@@ -115,7 +116,7 @@ class RunVisit:
         self._fault_id = world.control.post("protected-faults", body)["id"]
 
     def end(self, world: HostingEmulator) -> None:
-        """Read what the run did in all its worlds, including the deleted ones, and remove the fault.
+        """Read the observation of all worlds of the run, including deleted worlds, and remove the fault.
 
         Raises ControlError on failure, TooManyRequests if a clean run has more requests than a log
         stores, and JudgeFailed if the emulator cannot judge the run.
@@ -147,7 +148,8 @@ class RunVisit:
         refusals = Refusals(0, is_last_refused=False)
         hit = False
         if is_clean:
-            # The responses of the clean run decide how other runs cut, slow and replace responses.
+            # Keep the responses, because they determine how faults in later runs cut, slow and
+            # replace responses.
             responses = self._responses(exchanges)
         elif point is None:
             self.altered_count = self._hits(world)
@@ -199,7 +201,8 @@ class RunVisit:
         """Return whether the point's fault met a request."""
         hits = self._hits(world)
         if hits and point.lasting is not None and point.lasting.armed_as == "intervention":
-            # An intervention always acts, but only a request to the call can show it.
+            # An intervention always acts, but only a request to the point's call can show its
+            # effect.
             return any(exchange.call == point.call for exchange in exchanges)
         return bool(hits)
 
@@ -227,7 +230,7 @@ class RunVisit:
         return exchanges
 
     def _sent(self, exchanges: Sequence[ObservedExchange]) -> tuple[str, ...]:
-        """Return the texts of the requests. Bodies are read only of requests that may have one."""
+        """Return the texts of the requests. Bodies are read only for requests that can have a body."""
         texts: list[str] = []
         body_count = 0
         for exchange in exchanges:
@@ -254,7 +257,7 @@ class RunVisit:
 def _follows_operations(point: FaultPoint | None, exchanges: Iterable[ObservedExchange]) -> bool:
     """Return whether a point is about operations and the client polls one of them.
 
-    A client that never polls leaves the end of its operations to others.
+    A client that never polls does not care how its operations end.
     """
     if point is None or point.lasting is None or point.lasting.armed_as != "outcome":
         return False
@@ -262,5 +265,5 @@ def _follows_operations(point: FaultPoint | None, exchanges: Iterable[ObservedEx
 
 
 def _finding_texts(findings: Iterable[ConductFinding]) -> tuple[str, ...]:
-    """Return the distinct rules of findings, with their titles."""
+    """Return the distinct rules in findings, with their titles."""
     return tuple(dict.fromkeys(f"{finding.rule}: {finding.title}" for finding in findings))

@@ -1,4 +1,4 @@
-"""Makes one trial of a judgment again, as the last line of a cause in a report asks for."""
+"""Repeats one trial of a judgment. In a report, the last line of each cause is the command for this."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hosting_emulator_lab.judge.trials import CleanTrial, Trial
 
 @dataclass(frozen=True, slots=True)
 class SingleTrial:
-    """What one trial came to.
+    """The result of one repeated trial.
 
-    `text` describes the result, and `printed_lines` are what the command printed. `exit_code` is 1 if
-    the trial shows a cause of the chosen severity, 2 if it proves nothing, and 0 otherwise.
+    `text` describes the result, and `printed_lines` is the output of the command. `exit_code` is 1
+    if the trial shows a cause of the chosen severity, 2 if it proves nothing, and 0 otherwise.
     """
 
     text: str
@@ -33,8 +33,9 @@ class SingleTrial:
 def try_once(runs: TrialRuns, trial: Trial, *, limit_s: float, severity: Severity) -> SingleTrial:
     """Make a trial once, after the clean runs with which it is compared.
 
-    Each clean run ends after `limit_s` real seconds at the latest. Raises CleanRunFailed if a clean run
-    does not succeed, ValueError if the trial does not apply to the command's requests, and RunsStopped.
+    Each clean run ends after `limit_s` real seconds at the latest. Raises CleanRunFailed if a clean
+    run does not succeed, ValueError if the trial does not apply to the command's requests, and
+    RunsStopped if the runs were stopped.
     """
     if isinstance(trial, CleanTrial):
         end, symptoms = try_clean_run(runs, trial, limit_s=limit_s)
@@ -59,7 +60,7 @@ def _verdict_text(result: TrialResult) -> str:
 
 
 def _altered_text(result: TrialResult) -> str:
-    """Return what an altered part changes in what the client does."""
+    """Describe the effect of an altered part on the client's behavior."""
     if not result.hit:
         return "no response was altered"
     reasons = "; ".join(result.reasons) or "the same requests, exit code and output"

@@ -1,4 +1,4 @@
-"""The differences between the state that a run left and the state that the clean run left."""
+"""The differences between the states after a run and after the clean run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hosting_emulator_lab.judge.world_summary import (
 
 
 class StateDifferences(NamedTuple):
-    """The differences as texts. `additions` are those about rows that the run created in addition."""
+    """The differences as texts. `additions` are the texts about rows that only the run created."""
 
     texts: list[str]
     additions: list[str]
@@ -24,11 +24,12 @@ class StateDifferences(NamedTuple):
 def state_differences(
     observation: Observation, clean: CleanRun, *, include_failed: bool = True
 ) -> StateDifferences:
-    """Compare the state that a run left with the state that the clean run left.
+    """Compare the states after a run and after the clean run.
 
-    Rows that differ between the two clean runs are not compared, and neither are their numbers if
-    those differ too. For each API key whose value the client knows to be lost, it may create another
-    key. If `include_failed` is False, operations and deployments that failed do not count.
+    Rows that differ between the two clean runs are not compared. The numbers of these rows are
+    compared only if they are equal in both clean runs. For each API key whose value the client
+    knows to be lost, the client may create another key. If `include_failed` is False, operations
+    and deployments that failed do not count.
     """
     state = observation.state
     usual_state = clean.observation.state

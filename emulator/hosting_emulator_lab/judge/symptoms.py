@@ -1,4 +1,4 @@
-"""Reads the result of a trial as symptoms of causes."""
+"""Derives the symptoms of causes from the result of a trial."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
 from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, causes_of_points
 
 _UNNOTICED_FAILURE = "exit code 0, although the operation that the request started did not succeed"
-#: The lasting effects that end an operation otherwise than by success.
+#: The lasting effects that make an operation end without success.
 _FAILED_OPERATIONS = ("fail", "cancel", "exhaust")
-#: So many attempts without pauses are too many. A client may try again once at once.
+#: This many attempts without pauses are too many. A client may retry once immediately.
 _TOO_FAST_ATTEMPTS = 3
-#: What the contract says about something that may be absent, and where, by the fault that removes it.
+#: The contract's sentence about a part that may be absent, and its source, by the fault that
+#: removes the part.
 _ABSENCES = {
     "empty_list": (
         "items (array of Deployment) and next_cursor (string, opaque continuation cursor, "
@@ -40,7 +41,7 @@ _ABSENCES = {
         "contract, section Resources, DnsAuthorization",
     ),
 }
-#: The causes of verdicts that mean the same for every fault.
+#: The causes of verdicts that have the same meaning for every fault.
 _CAUSES_OF_VERDICTS = {
     "doubled": "done-twice",
     "differs": "result-differs",
@@ -52,7 +53,7 @@ _CAUSES_OF_VERDICTS = {
 def symptoms_of(
     result: TrialResult, *, follows_operations: bool = True
 ) -> Iterator[tuple[CauseText, Symptom]]:
-    """Yield what a trial shows of each cause: its conduct findings, and its verdict.
+    """Yield the symptoms that a trial shows, from its conduct findings and its verdict.
 
     `follows_operations` tells whether the client polls its operations to their end in a clean run.
     """
@@ -76,7 +77,7 @@ def symptoms_of(
             text = _for_fault(CAUSE_TEXTS[cause_id], trial.point.fault)
             yield text, _verdict_symptom(result, trial.point.request)
     elif isinstance(trial, AlteredTrial):
-        # An inverted boolean is news, not a freedom of the contract.
+        # An inverted boolean has a different meaning, so a client may react to it.
         if result.is_allowed and trial.change != "set" and is_varied_failure(result):
             yield cause_of_alteration(trial), _verdict_symptom(result, "")
     elif result.stopped_at_page:
@@ -94,7 +95,7 @@ def _claims_failed_operation(result: TrialResult) -> bool:
 
 
 def _has_failed_operation(result: TrialResult) -> bool:
-    """Return whether an operation failed or was cancelled in a trial that is about this."""
+    """Return whether the trial's fault made an operation end without success."""
     trial = result.trial
     if not isinstance(trial, FaultTrial):
         return False
@@ -104,13 +105,14 @@ def _has_failed_operation(result: TrialResult) -> bool:
 def is_varied_failure(result: TrialResult) -> bool:
     """Return whether a run with varied or altered responses ended differently from the clean run.
 
-    A run that had to be ended proves nothing: the client may have waited as it was told.
+    A run that had to be stopped proves nothing, because the client may have waited as long as a
+    response said.
     """
     return not result.is_fine and result.verdict not in ("unclear", "misbehaved", "hung")
 
 
 def finding_symptom(trial: str, finding: ConductFinding) -> Symptom:
-    """Return what a trial, given by its text, shows of a broken conduct rule."""
+    """Return the symptom of a broken conduct rule in a trial, which is given by its text."""
     message = f"{request_numbers(finding)}: {finding.message}"
     return Symptom(trial, message)
 
@@ -161,7 +163,7 @@ def _cause_of_hanging(point: FaultPoint) -> str:
 
 
 def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
-    """Return the cause of a run of which only the output can tell how it went."""
+    """Return the cause for a run whose success only the output can show."""
     if not result.exit_code:
         return "may-hide-failure"
     if not crash_line(result.output):
@@ -171,7 +173,7 @@ def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
 
 
 def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
-    """Return the cause of a claim of success under a lasting effect."""
+    """Return the cause for a client that claims success under a lasting effect."""
     if point.fault == "value_lost":
         return "key-value-lost"
     if point.fault in _FAILED_OPERATIONS:
@@ -179,7 +181,7 @@ def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
     if effect.request_end == "altered":
         return "absence-ignored"
     if effect.request_end == "refused":
-        # Nobody can see whether a client needs what it reads.
+        # A judge cannot see whether the client needs what it reads.
         is_read = ALL_CALLS[point.call].method == "GET"
         return "may-hide-failure" if is_read else "refusal-is-success"
     return "unfinished-operation-is-success"

@@ -1,4 +1,4 @@
-"""Plans the trials of a client: which failures and variations it meets, the most informative first."""
+"""Plans the trials of a client: the failures and variations to try, most informative first."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from hosting_emulator_lab.judge.lasting_effects import LASTING_EFFECTS
 from hosting_emulator_lab.judge.point_plan import plan_points
 from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
 
-#: What is tried once at each call: a client that copes with it at the first request to a call copes
-#: with it at the later ones. Lasting effects that meet every request belong here, and responses that
-#: never come, because each of them makes a client wait for its whole time limit.
+#: The faults that are tried only once at each call, because a client that handles them at the first
+#: request to a call also handles them at later requests. Lasting effects that apply to every
+#: request belong here, and so do responses that never arrive, because each of them makes a client
+#: wait for its whole time limit.
 _ONCE_FOR_EACH_CALL = ("outage", "token_expired", "timeout", "stick")
 #: Statuses from here on are refusals.
 _FIRST_REFUSAL = 400
-#: What shows most about a client, the most informative first. Effects for which a patient client
-#: waits come early, so that their waiting overlaps with other runs.
+#: The most informative faults, in order. Effects for which a patient client waits come early, so
+#: that the waiting overlaps with other runs.
 _FIRST = (
     "timeout",
     "stick",
@@ -45,8 +46,9 @@ class TrialPlan:
     """The trials of a client.
 
     `varied` are the trials with varied responses. `required` are the fault trials without which
-    nothing is proven: the first one of each kind at each call, and one with an expired token. `others`
-    are the remaining fault trials. All are in the order in which they should be made.
+    nothing is proven: the first trial of each kind at each call, and one trial with an expired
+    token. `others` are the remaining fault trials. All trials are in the order in which they should
+    be made.
     """
 
     varied: tuple[VariedTrial, ...]
@@ -84,10 +86,9 @@ def plan_trials(requests: Sequence[NumberedRequest], seeds: Iterable[str]) -> Tr
 def _without_repetitions(
     points: Iterable[FaultPoint], refused: Collection[str]
 ) -> list[FaultPoint]:
-    """Leave out the later points of what is tried once for each call.
+    """Leave out all but the first point at each call for faults that are tried once for each call.
 
-    Requests that are `refused` on a good day are expected to be refused, so that they get no point at
-    which they are refused for good.
+    Requests that are `refused` even in the clean run get no point with a lasting effect.
     """
     remaining: list[FaultPoint] = []
     tried: set[tuple[str, str]] = set()
@@ -103,10 +104,12 @@ def _without_repetitions(
 
 
 def _kind_at_call(point: FaultPoint) -> str:
-    """Return the kind of a point. A kind is tried at a call if one of its points is tried there.
+    """Return the kind of a point.
 
-    A change that is made before the response is lost differs from one that is not made. All refusals
-    that last are one kind.
+    A kind has been tried at a call if one of its points has been tried there.
+
+    A fault before the commit and a fault after the commit are different kinds, because only the
+    second leaves a change behind. All lasting refusals are one kind.
     """
     if point.fault in _ONCE_FOR_EACH_CALL:
         return point.fault
@@ -118,7 +121,7 @@ def _kind_at_call(point: FaultPoint) -> str:
 
 
 def _rank(point: FaultPoint) -> int:
-    """Return the place of a point's fault among those that show most. Others come after these."""
+    """Return the rank of a point's fault in `_FIRST`. All other faults share the rank after these."""
     if point.fault in _FIRST:
         return _FIRST.index(point.fault)
     return len(_FIRST)

@@ -1,4 +1,4 @@
-"""What one trial came to."""
+"""The result of one trial."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ class TrialResult:
     """The result of a trial.
 
     `verdict` compares the run with the clean run, and `reasons` are sentences that explain it.
-    `findings` are the conduct findings of the run. For a trial that is not clean, those whose rule the
-    clean runs break as well are left out. `duration_s` is in real seconds. `output` holds the last
-    lines that the command printed. `hit` tells whether what the trial is about met a request.
-    `fast_attempts` is the largest number of attempts at one request with hardly a pause between them. It
-    is 0 if the pauses are unknown.
-    `additional_replays` is how many more replays than in the clean run the client received.
-    `stopped_at_page` names the request after whose page the client stopped although there are more, if
-    it reads all pages in the clean run.
-    `varied` are the variation points at which responses varied. `printed_lines` are all lines that the
-    command printed.
-    `effect` is what an altered part changes in what the client does. `is_allowed` tells whether the
-    contract allows the alteration.
+    `findings` are the conduct findings of the run. Unless the trial is clean, findings about rules
+    that the clean runs break too are left out. `duration_s` is in real seconds. `output` holds the
+    last lines that the command printed. `hit` means that the fault or variation of the trial
+    affected a request. `fast_attempts` is the largest number of attempts at one request with hardly
+    a pause between them. It is 0 if the pauses are unknown. `additional_replays` is the number of
+    replayed responses beyond those of the clean run. If the client reads all pages in the clean run
+    but stopped early in this run, `stopped_at_page` names the request for the last page that it
+    read. `varied` are the variation points at which responses varied. `printed_lines` are all lines
+    that the command printed. `effect` is the effect of an altered part on the client's behavior.
+    `is_allowed` tells whether the contract allows the alteration.
     """
 
     trial: Trial
@@ -47,5 +45,5 @@ class TrialResult:
 
     @property
     def is_fine(self) -> bool:
-        """Whether the verdict finds no mistake. The findings are apart from that."""
+        """Whether the verdict finds no mistake. The findings do not count here."""
         return self.verdict in FINE_VERDICTS

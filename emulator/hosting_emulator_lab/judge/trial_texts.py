@@ -1,4 +1,4 @@
-"""Says in words what happens in a trial."""
+"""Describes trials in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from hosting_emulator_lab.judge.alteration_trials import AlterationChange, Alter
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial
 
-#: What a wire fault does to a request, by its kind. `{request}` stands for the request's name.
+#: The effects of wire faults on a request, by kind of fault. `{request}` stands for the request's
+#: name.
 _KINDS = {
     "timeout": "no response to {request} comes",
     "connection_reset": "the connection of {request} breaks",
@@ -18,7 +19,7 @@ _KINDS = {
     "slow_response": "the response to {request} comes slowly",
     "rate_limit": "{request} gets rate_limited with Retry-After",
 }
-#: What happens to a part of the responses, by the change.
+#: Descriptions of an altered part of responses, by kind of change.
 _ALTERATIONS: dict[AlterationChange, str] = {
     "remove": "the responses to {place} have no {part}",
     "set": "{part} has the opposite value in the responses to {place}",

@@ -1,9 +1,9 @@
 """A trial: one run of the client under one condition that the contract allows.
 
 As text, a trial reads `clean`, `clean/scaled`, `clean/base-path`, a fault point such as
-`create_user_api_key#1/timeout/after_commit`, or `vary/SEED` with, after another slash, the variation
-points to which it is limited, such as `vary/3/unknown-phase,extra-fields`. `alteration_trials.py`
-describes the trials that read `alter/…`.
+`create_user_api_key#1/timeout/after_commit`, or `vary/SEED`. The last form may end with a slash and
+the variation points to which the trial is limited, such as `vary/3/unknown-phase,extra-fields`.
+`alteration_trials.py` describes the trials that read `alter/…`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.variation_causes import JUDGED_POINTS
 from hosting_emulator_lab.run_conditions import ONE_POLL, RunConditions
 
-#: World seconds per real second where a run's clock runs. World time passes as real time does, so that
-#: a client that does not wait as long as a response says is seen.
+#: World seconds per real second in a run whose clock runs. World time passes as fast as real time,
+#: which shows whether a client waits as long as a response says.
 SCALED_RATE = 1.0
-#: An operation stays queued long enough for early polls, and then ends soon.
+#: A plan in which an operation stays queued long enough for early polls, and then ends soon.
 _QUEUED_FOR_LONG = "timed 2s 1s"
-#: Operations are polled in each of their phases, so that varied responses show all of them.
+#: A plan in which operations are polled in each of their phases, so that varied responses show all
+#: phases.
 _ALL_PHASES = "timed 1s 1s"
 #: The fault under which an operation never ends. A client that waits as long as a response says
-#: would sleep for a minute between its polls, and show nothing. So it is told to poll sooner.
+#: would sleep for a minute between its polls, and show nothing. Therefore responses ask such a
+#: client to poll sooner.
 _NEVER_ENDS = "stick"
 _STUCK_POLL_S = 1
-#: The faults under which the pauses between attempts are measured, for which the clock must run.
+#: The faults for which the pauses between attempts are measured, so the clock must run.
 _SHOWS_PAUSES = ("outage",)
 CleanKind: TypeAlias = Literal["skip", "scaled", "base-path"]
 
@@ -84,7 +86,7 @@ class FaultTrial:
 class VariedTrial:
     """A run in which responses vary at the variation points `points`.
 
-    If there are none, responses vary at all points that a judge tries.
+    If `points` is empty, responses vary at all points that a judge tries.
     """
 
     seed: str
@@ -110,7 +112,7 @@ Trial: TypeAlias = CleanTrial | FaultTrial | VariedTrial | AlteredTrial
 
 
 def read_trial(text: str) -> Trial:
-    """Read a trial from its text form. Raises ValueError, which says what would be right."""
+    """Parse a trial. Raises ValueError with a message that describes the valid forms."""
     first, _, rest = text.partition("/")
     if first == "clean":
         return _read_clean(text, rest)

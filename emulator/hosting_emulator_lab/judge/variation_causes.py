@@ -1,7 +1,7 @@
-"""The causes that varied responses show: what a client takes for granted and the contract leaves open.
+"""The causes that varied responses show: assumptions of a client that the contract does not support.
 
-Several variation points may show the same mistake, such as a client that knows all values of a field
-by heart. They are one cause.
+Several variation points may show the same mistake, such as a client that expects a fixed set of
+values. They count as one cause.
 """
 
 from __future__ import annotations
@@ -240,8 +240,8 @@ _BY_POINT: Mapping[str, VariationCause] = {
 }
 #: The causes that varied responses can show, by id.
 VARIATION_CAUSES: Mapping[str, VariationCause] = {cause.text.id: cause for cause in _CAUSES}
-#: Points that make a client wait longer. A judge leaves them out, because it cannot tell a client that
-#: waits as it was told from one that hangs.
+#: Points that make a client wait longer. A judge leaves them out, because it cannot distinguish a
+#: client that waits as long as a response says from a client that hangs.
 _WAITING_POINTS = ("next-poll", "lifecycle-longer")
 #: The variation points that a judge tries.
 JUDGED_POINTS = tuple(point for point in _BY_POINT if point not in _WAITING_POINTS)
@@ -258,9 +258,10 @@ def points_of_same_causes(points: Iterable[str]) -> list[str]:
 
 
 def causes_of_points(points: Iterable[str]) -> list[CauseText]:
-    """Return the causes that these variation points show, each once.
+    """Return the causes that these variation points show, without duplicates.
 
-    A point that no cause names is a cause by itself, so that a new point is never lost.
+    A point that belongs to no cause becomes a cause by itself, so that a new point is never
+    ignored.
     """
     texts: dict[str, CauseText] = {}
     for point in points:

@@ -20,12 +20,12 @@ _MOST_CAUSES = 6
 def varied_results(
     trial: VariedTrial, run: Callable[[VariedTrial], TrialResult], known_points: Sequence[str]
 ) -> Iterator[TrialResult]:
-    """Yield what responses that vary with the seed of a trial show.
+    """Yield the results of runs whose responses vary with the seed of a trial.
 
-    `run` makes a run. If the client fails, the results are those at as few points as can be. After each
-    such failure, the search goes on without the points that show the same cause, because one mistake may
-    hide another. `known_points` are left out from the beginning. If the client does not fail, the only
-    result is that of the whole trial.
+    `run` makes a run. If the client fails, the result is the failure at as few points as possible.
+    After each failure, the search continues without the points that show the same cause, because
+    one mistake may hide another. `known_points` are left out from the beginning. If the client does
+    not fail, the only result is the result of the whole trial.
     """
     excluded = list(known_points)
     for number in range(_MOST_CAUSES):
@@ -48,7 +48,7 @@ def varied_results(
 def _narrow(failure: TrialResult, run: Callable[[VariedTrial], TrialResult]) -> TrialResult | None:
     """Return the result at the fewest points at which the client still fails.
 
-    Returns None if the client does not fail with the points that varied alone.
+    Returns None if the client does not fail when only the points that varied are used.
     """
     assert isinstance(failure.trial, VariedTrial)
     seed = failure.trial.seed

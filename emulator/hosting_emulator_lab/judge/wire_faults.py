@@ -1,6 +1,6 @@
 """Wire faults: how the fault at a point is armed.
 
-A wire fault breaks, delays or replaces one response. It passes, so that a retry succeeds.
+A wire fault breaks, delays or replaces one response. The fault is transient, so a retry succeeds.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from hosting_emulator.sdk import JsonObject
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint
 
-#: The highest rate that the kind `slow_response` accepts, in bytes per real second.
+#: The highest rate that the `slow_response` kind accepts, in bytes per real second.
 _HIGHEST_RATE = 1_000_000
 
 
 def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS) -> JsonObject:
-    """Return the wire fault that meets a request of a clean run, to be armed in a new world.
+    """Return the wire fault to arm in a new world, for a request of the clean run.
 
     If the fault delays the response, its last byte arrives `late_ms` real milliseconds late.
     """

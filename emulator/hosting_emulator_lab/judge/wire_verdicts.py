@@ -41,5 +41,5 @@ def _has_usual_exit_code(run: ComparedRun) -> bool:
 
 
 def _failure_reasons(run: ComparedRun) -> list[str]:
-    """Describe the end of a run with another exit code than the clean run."""
+    """Describe the end of a run whose exit code differs from the clean run's."""
     return [run.end.failure_text or f"exit code {run.end.exit_code}", *run.differences.additions]

@@ -1,4 +1,4 @@
-"""The state that a run left: the state before it, and the changes in all worlds that it used."""
+"""The state after a run: the state before the run, and the changes in all worlds that the run used."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hosting_emulator.messages import ChapterReport, ClockState
 from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
 from hosting_emulator_lab.judge.world_summary import StateRows, summarize
 
-#: The modes of a clock that moves with real time. Runs take different times, so that their states
-#: are compared at the same moment of world time.
+#: The modes of a clock that moves with real time. Runs take different times, so their states are
+#: compared at the same moment of world time.
 _RUNNING_CLOCKS = ("real", "scaled")
-#: That moment, in world time after the beginning of the run.
+#: The moment at which states are compared, in world time after the beginning of the run.
 _SETTLING_TIME = timedelta(hours=1)
 
 
@@ -45,10 +45,11 @@ class WorldChanges:
         *,
         settled: bool = False,
     ) -> StateRows:
-        """Return the state `start` with the changes of each chapter.
+        """Return the `start` state with the changes of each chapter.
 
-        A chapter ends when its world is deleted, reset or replaced. Its last state counts even then.
-        If `settled` is True or the clock runs, the states are those at one moment of world time.
+        A chapter ends when its world is deleted, reset or replaced. The last state of an ended
+        chapter counts too. If `settled` is True or the clock runs, all changes are taken at the
+        same moment of world time.
         """
         total = {kind: Counter(rows) for kind, rows in start.items()}
         for chapter in chapters:
@@ -68,15 +69,15 @@ class WorldChanges:
         return total
 
     def _settled_copy(self, state: JsonObject) -> StateRows:
-        """Return what an exported state becomes at the moment at which states are compared."""
+        """Return the state that an exported state becomes at the moment of the comparison."""
         world = self._world.control.create_world(state=state, ephemeral=True)
         with HostingEmulator(self._world.control, world, throw_away=True) as copy:
             return self._settle(copy)
 
     def _settle(self, copy: HostingEmulator) -> StateRows:
-        """Move a copy of a world to the moment at which states are compared, and return its state."""
+        """Move a copy of a world to the moment of the comparison, and return its state."""
         began = datetime.fromisoformat(self._clock.now)
         now = datetime.fromisoformat(copy.clock.freeze().now)
-        # The client may have moved the clock further.
+        # The client may have moved the clock beyond this moment.
         copy.clock.advance_to(max(now, began + _SETTLING_TIME))
         return summarize(copy.export())

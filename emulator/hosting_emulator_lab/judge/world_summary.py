@@ -1,6 +1,6 @@
 """The summary of a world's state, in rows without ids, times and secrets.
 
-Summaries can be compared between runs, whose worlds have other ids.
+Summaries of different runs can be compared, although the worlds have different ids.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ CREATED_KINDS = {
     "API key": "API keys",
     "dev access ticket": "unused dev access tickets",
 }
-#: The number of rows in a text at most.
+#: The maximum number of rows in a text.
 _MOST_ROWS = 4
-#: The end of the row of an operation or a deployment that failed.
+#: Matches the end of the row of an operation or a deployment that failed.
 _FAILED = re.compile(rf" (?:{'|'.join(FAILURES)})(?: \(|$)")
 
 

@@ -1,4 +1,6 @@
-"""The checks, in the order in which they are made: first all that only reads or must be refused.
+"""The checks, in the order in which they are made.
+
+Checks that only read, or whose requests must be refused, come first.
 
 Each file contains the checks of one topic.
 """

@@ -19,7 +19,7 @@ _UNSIGNED_HEADER = urlsafe_b64encode(b'{"alg":"none","typ":"JWT"}').decode().rst
 
 @declare_check()
 def authenticate_in_other_ways(run: CheckRun) -> None:
-    """Make each call without a token, with invalid ones, and with the token elsewhere."""
+    """Make each call without a token, with invalid tokens, and with the token in the wrong place."""
     for call_id in run.callable_ids():
         send_invalid_tokens(run, partial(run.call, call_id))
     token = run.options.token
@@ -53,7 +53,7 @@ def send_invalid_tokens(run: CheckRun, send: Callable[..., ServerResponse]) -> N
 
 
 def _invalid_tokens(token: str) -> dict[str, str]:
-    """Return invalid tokens by purpose. Some are changed from `token`, if that is a signed JWT."""
+    """Return invalid tokens by purpose. If `token` is a signed JWT, some of them are changed copies of it."""
     tokens = {"an invented token": "hosting-emulator-check"}
     signed, dot, signature = token.rpartition(".")
     if signed.count(".") == 1 and len(signature) > 1:
@@ -68,7 +68,7 @@ def replay_as_others(
     repeat: Callable[..., ServerResponse],
     expect_refusal: Callable[[ServerResponse], object],
 ) -> None:
-    """Repeat a request under its own key without a token, and as an outsider.
+    """Repeat a request with the same Idempotency-Key, without a token and as an outsider.
 
     `expect_refusal` judges the response to the outsider.
     """

@@ -1,4 +1,4 @@
-"""Lists deployments: the first page, the bounds of the page size, and page after page."""
+"""Lists deployments: the first page, the bounds of the page size, and all following pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator_lab.contract_check.run import CheckRun
 
 #: The largest page size that the contract allows.
 _LARGEST_PAGE = 100
-#: The maximum number of pages that are read of a long list.
+#: The maximum number of pages to read from a long list.
 _MAX_PAGES = 12
 _SIZE_KEYS = ("deployments.query", "limit.page-size")
 _PAGING_KEY = "deployments.page-through"
@@ -22,7 +22,7 @@ _PAGING_KEY = "deployments.page-through"
 
 @declare_check()
 def list_deployments(run: CheckRun) -> None:
-    """List deployments, discover the names of the parameters, and read page after page."""
+    """List deployments, discover the names of the query parameters, and read all pages."""
     plain = _list(run)
     if not run.expect.success(("deployments.call", "deployments.query", _PAGING_KEY), plain):
         return
@@ -135,7 +135,8 @@ def _discover_cursor(run: CheckRun, query: str, first_page: ServerResponse) -> s
         has_items = second_page.ok and bool(_ids_on(second_page))
         if has_items and _ids_on(second_page) != _ids_on(first_page):
             return True
-        # If the server ignores unknown names, a name whose values it refuses is the right one.
+        # If the server ignores unknown names, a name for which it refuses a value is the right
+        # name.
         if run.behavior.values.get("unknown_query_parameters") != "ignored":
             return False
         return _list(run, f"{query}&{name}=!").is_invalid_input
@@ -153,7 +154,7 @@ def _next_page(
 def _read_pages(
     run: CheckRun, query: str, cursor_name: str, first_page: ServerResponse
 ) -> list[ServerResponse]:
-    """Read the pages after the first one. Stop after two empty pages, which lead nowhere."""
+    """Read the pages after the first page. Stop after two empty pages."""
     pages = [first_page]
     while _cursor_of(pages[-1]) and len(pages) < _MAX_PAGES and _has_items(pages[-2:]):
         page = _next_page(run, query, cursor_name, pages[-1], f"page {len(pages) + 1}")
@@ -164,7 +165,7 @@ def _read_pages(
 
 
 def _judge_pages(run: CheckRun, longest_page: ServerResponse, pages: list[ServerResponse]) -> None:
-    """Judge whether each deployment is on one page, and each one of the longest page on any."""
+    """Judge whether the pages repeat deployments, or lack deployments of the longest page."""
     ids = [deployment_id for page in pages for deployment_id in _ids_on(page)]
     repeated_count = len(ids) - len(set(ids))
     missing_count = len(set(_ids_on(longest_page)) - set(ids))
@@ -192,7 +193,10 @@ def _judge_pages(run: CheckRun, longest_page: ServerResponse, pages: list[Server
 
 
 def _cursor_of(page: ServerResponse) -> str | None:
-    """Return the cursor of the next page, or None on the last page. An empty cursor leads nowhere."""
+    """Return the cursor of the next page, or None on the last page.
+
+    An empty cursor means that there is no next page.
+    """
     return page.text("next_cursor") or None
 
 
@@ -210,5 +214,5 @@ def _has_items(pages: list[ServerResponse]) -> bool:
 
 
 def _ids_on(page: ServerResponse) -> list[str]:
-    # In upper case: the case of an id is judged with the field.
+    # Use upper case, because the judgment of the field already covers the case of an id.
     return [str(item["id"]).upper() for item in items_of(page) if item.get("id") is not None]

@@ -1,4 +1,4 @@
-"""Issues dev access tickets, redeems them at the dev origin, and outwaits one of them.
+"""Issues dev access tickets, redeems them at the dev origin, and waits until one of them has expired.
 
 Each new ticket revokes the user's earlier ones.
 """
@@ -20,7 +20,7 @@ from hosting_emulator_lab.contract_check.service_times import ServiceTime, happe
 
 #: How long a ticket is valid, in milliseconds.
 _VALID_MS = 600_000
-#: A wait after which a ticket is certainly not valid any more, in seconds.
+#: A wait in seconds after which a ticket has certainly expired.
 _OUTWAIT_S = 605.0
 _SINGLE_USE_KEYS = ("states.ticket-once", "limit.ticket")
 _REVOKED_KEYS = ("states.ticket-revoked", "tickets.revokes")
@@ -74,7 +74,7 @@ def _judge_expiry(
 
 
 def _record_zone(run: CheckRun, ticket: ServerResponse) -> None:
-    """Record the zone of the dev origins. A world of this emulator puts its name before the zone."""
+    """Record the zone of the dev origins. A world of the emulator puts its name before the zone."""
     origin = ticket.text("origin")
     if origin is None or not origin.startswith("https://dev-"):
         return
@@ -132,10 +132,10 @@ def _redeem_tickets(run: CheckRun, first: ServerResponse, second: ServerResponse
 
 
 def _judge_invalid_ticket(run: CheckRun, keys: tuple[str, ...], response: ServerResponse) -> None:
-    """Judge that a ticket which is not valid was refused.
+    """Judge whether an invalid ticket was refused.
 
-    The contract does not show how. A redirect or a page may be a refusal too, if it differs from the
-    response to a valid ticket.
+    The contract does not show what such a refusal looks like. A redirect or a page may be a refusal
+    too, if it differs from the response to a valid ticket.
     """
     if not response.refused and _entrance(response) != run.entrance:
         run.evidence.skips(
@@ -148,9 +148,10 @@ def _judge_invalid_ticket(run: CheckRun, keys: tuple[str, ...], response: Server
 
 
 def _entrance(response: ServerResponse) -> tuple[object, ...]:
-    """Return the signs of an accepted ticket: the status, the target, and the cookies that are set.
+    """Return the signs of an accepted ticket: the status, the redirect target, and the cookies that are set.
 
-    A page counts only if it sets no cookie. An empty value deletes a cookie.
+    The content of a page counts only if the response sets no cookie. An empty value deletes a
+    cookie.
     """
     cookie_names = set()
     for name, value in response.headers:
@@ -181,7 +182,7 @@ def _open(run: CheckRun, url: str, purpose: str) -> ServerResponse:
 
 @declare_check(allow=("tickets",))
 def outwait_ticket(run: CheckRun) -> None:
-    """Issue a ticket and open it after its ten minutes, if there is enough patience for that."""
+    """Issue a ticket and open it after its ten minutes, if the check may wait that long."""
     if run.entrance is None:
         return
     if run.waited_s + _OUTWAIT_S > run.options.patience_s:

@@ -1,4 +1,4 @@
-"""Switches the flag, and puts it back as it was.
+"""Switches the flag, and restores its original state.
 
 The contract has no call that reads the flag. The first response shows its earlier state: a flag that
 was already on was switched on before the check began.
@@ -46,7 +46,7 @@ _OTHER_REFUSALS = BUSY_CODES | {
     "organization_required",
     "invalid_request",
 }
-#: A wait after which every clock shows another second, in seconds.
+#: A wait in seconds after which every clock shows a different second.
 _NEXT_SECOND_S = 1.1
 
 
@@ -60,7 +60,7 @@ def _put(run: CheckRun, enabled: bool, purpose: str = "", **request: Any) -> Ser
 
 @declare_check(allow=("flag",), judges=_KEYS)
 def switch_flag(run: CheckRun) -> None:
-    """Show the flag, retry, reuse the key, hide it, show it again, and put it back."""
+    """Show the flag, retry, reuse the key, hide the flag, show it again, and restore its original state."""
     before = run.now()
     key = run.new_key()
     first = _put(run, True, key=key)
@@ -86,7 +86,7 @@ def switch_flag(run: CheckRun) -> None:
 
 
 def _repeat_first_request(run: CheckRun, first: ServerResponse, key: str) -> None:
-    """Retry the first request: as it was, with other request ids, and as other users."""
+    """Retry the first request: unchanged, with different request ids, and as different users."""
     _judge_retry(run, first, _put(run, True, "the same key and body", key=key))
     accept_request_ids(run, partial(_put, run, True, key=key))
     replay_as_others(run, partial(_put, run, True, key=key), run.expect.not_found)
@@ -113,7 +113,7 @@ def _reuse_key(run: CheckRun, key: str) -> None:
 
 
 def _put_back(run: CheckRun, was_off: bool | None) -> None:
-    """Hide the flag again if it was hidden, and note what could not be put back."""
+    """Hide the flag again if it was hidden, and record a state that could not be restored."""
     if was_off is None:
         run.behavior.note("the flag's earlier state is unknown: it stays shown")
     is_restored = False
@@ -131,7 +131,7 @@ def _put_back(run: CheckRun, was_off: bool | None) -> None:
 def _hide_and_show(run: CheckRun, first: ServerResponse, first_key: str) -> None:
     """Hide the flag, retry the first request, and show the flag again.
 
-    The retry must not switch the flag on, although it returns the result of having done so.
+    The retry must not switch the flag on, although its response is the result of switching it on.
     """
     hide_response = _put(run, False)
     _judge_hidden(run, hide_response)
@@ -153,8 +153,8 @@ def _hide_and_show(run: CheckRun, first: ServerResponse, first_key: str) -> None
     elif hide_response.ok:
         _judge_switch_time(run, show_response, before, after)
     elif show_response["enabled_at"] == first["enabled_at"]:
-        # Hiding was refused, and the flag is still on as it was. The time does not show it if
-        # showing a shown flag renews the time.
+        # Hiding was refused, and the flag is still on as it was. A different time would prove
+        # nothing, because showing a flag that is already shown may renew the time.
         run.evidence.holds("flag.off-refused", show_response)
     if run.wait(_NEXT_SECOND_S):
         _show_although_shown(run, first, hide_response, show_response)

@@ -10,7 +10,7 @@ from hosting_emulator_lab.contract_check.run import CheckRun
 
 _COMPUTE = next(spec.call_id for spec in CALLS.values() if spec.response == "DatabaseCompute")
 _KEY = "compute.observed_at"
-#: A wait after which a Date header certainly shows another time, in seconds.
+#: A wait in seconds after which a Date header certainly shows a different time.
 _NEXT_DATE_S = 2.1
 
 

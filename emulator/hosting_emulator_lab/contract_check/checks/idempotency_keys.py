@@ -1,4 +1,4 @@
-"""What the checks of several calls try with Idempotency-Keys: bounds, and keys that differ in case."""
+"""The tests of Idempotency-Keys that several checks share: bounds, and keys that differ in case."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def accepts_key(run: CheckRun, response: ServerResponse) -> bool:
 
 
 def short_key(run: CheckRun) -> str:
-    """Return a key of one character: the key that a call accepted before, if there is one."""
+    """Return a key of one character. If a call has accepted such a key before, return this key."""
     return run.short_key or secrets.choice(string.ascii_letters)
 
 
@@ -41,8 +41,8 @@ def send_short_key(run: CheckRun, send: Callable[..., ServerResponse]) -> None:
 def judge_other_case(run: CheckRun, response: ServerResponse, *, is_new: bool) -> None:
     """Judge a request under a key that differs from a used key only in the case of its letters.
 
-    It is another key, so the response must be a new result, which `is_new` tells. A replay and a
-    refusal of a reused key are both wrong.
+    It is a different key, so the response must be a new result. `is_new` says whether it is. A
+    replay is wrong, and so is a refusal of the key as reused.
     """
     is_replay = response.ok and not is_new
     if response.code == "idempotency_key_reused" or is_replay:

@@ -14,7 +14,7 @@ TOO_LONG_KEY = "k" * 129
 
 @declare_check()
 def send_invalid_idempotency_keys(run: CheckRun) -> None:
-    """Make the calls that require an Idempotency-Key without one, and with keys out of bounds."""
+    """Make the calls that require an Idempotency-Key without a key, and with keys out of bounds."""
     for call_id in (spec.call_id for spec in CALLS.values() if spec.idempotent):
         without_key = run.call(call_id, "without Idempotency-Key", key=None)
         run.expect.invalid_input("idempotency-key", without_key)
@@ -25,7 +25,7 @@ def send_invalid_idempotency_keys(run: CheckRun) -> None:
 
 
 class _InvalidBody(NamedTuple):
-    """An invalid body, with what is wrong with it."""
+    """An invalid body, with a description of the mistake in it."""
 
     body: Any
     mistake: str

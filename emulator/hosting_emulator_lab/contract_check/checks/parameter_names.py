@@ -42,8 +42,9 @@ def discover_name(
 ) -> str | None:
     """Return the name of a parameter: the configured name, or the first common name that works.
 
-    `works` tries a name. If none works, return None and skip the sentences `keys`; `effect` says in
-    the reason what a name that works does. A configured name is used even if it does not work.
+    `works` tries a name. If no name works, return None and skip the sentences `keys`. The reason
+    says that no name has the `effect`, such as `takes the cursor`. A configured name is used even
+    if it does not work.
     """
     configured_name = run.options.assumed.get(assumption)
     if configured_name:

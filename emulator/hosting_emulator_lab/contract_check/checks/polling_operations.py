@@ -1,4 +1,4 @@
-"""Polls the operations that the check started, to their end and as often as they say."""
+"""Polls the operations that the check started until they end, at the intervals that they ask for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMMON_PATHS = (
     "/v1/operations/{operation_id}",
     "/v1/projects/{project_id}/operations/{operation_id}",
 )
-#: The wait between polls if the operation names none, in seconds.
+#: The wait between polls in seconds, if the operation does not specify it.
 _DEFAULT_POLL_S = 1.0
 #: The longest wait that an operation can ask for, in seconds: longer than any patience.
 _LONGEST_POLL_S = 10**9
@@ -34,7 +34,7 @@ _LONGEST_POLL_S = 10**9
 
 @declare_check(allow=("source", "domains"))
 def poll_operations(run: CheckRun) -> None:
-    """Poll each operation once, and then one after the other to its end."""
+    """Poll each operation once, and then poll one after the other until it ends."""
     if not run.accepted:
         return
     _discover_path(run, run.accepted[0])
@@ -49,7 +49,7 @@ def poll_operations(run: CheckRun) -> None:
         _judge_blocking(run, accepted, accepted.response)
     first_polls = [(accepted, _poll(run, accepted, 1)) for accepted in run.accepted]
     for accepted, response in first_polls:
-        # An operation that has ended before any wait ends immediately.
+        # An operation that has ended before the check waited ends immediately.
         if _has_ended(response) and accepted.waited_s == run.waited_s:
             profile = CALLS[accepted.response.call_id].success_assumption
             assert profile is not None
@@ -86,7 +86,7 @@ def _discover_path(run: CheckRun, accepted: AcceptedOperation) -> None:
 
 
 def _paths_in_location(run: CheckRun, accepted: AcceptedOperation) -> Iterator[str]:
-    """Yield the path of operations that the Location header of an operation shows, if it does."""
+    """Yield the path of operations if the Location header of an operation shows it."""
     location = accepted.response.header("Location") or ""
     path = location[location.find("/v1/") :]
     path = path.replace(accepted.id, "{operation_id}")
@@ -122,7 +122,7 @@ def _poll(run: CheckRun, accepted: AcceptedOperation, number: int) -> ServerResp
 
 
 def _judge_state(run: CheckRun, accepted: AcceptedOperation, response: ServerResponse) -> None:
-    """Judge that an operation which had ended keeps its state. Any other state may go back."""
+    """Judge whether an operation that had ended keeps its state. Before the end, a state may go back."""
     state = response.text("state")
     previous_state = run.states.get(accepted.id)
     run.states[accepted.id] = state or previous_state or ""
@@ -136,7 +136,7 @@ def _judge_state(run: CheckRun, accepted: AcceptedOperation, response: ServerRes
 
 
 def _judge_blocking(run: CheckRun, accepted: AcceptedOperation, response: ServerResponse) -> None:
-    """Judge the operation on which an operation waits. An unknown one is polled once."""
+    """Judge the operation for which an operation waits. If that operation is unknown, poll it once."""
     blocking_id = response.text("blocking_operation_id")
     if blocking_id is None:
         return
@@ -160,7 +160,7 @@ def _poll_to_end(
 ) -> ServerResponse:
     """Poll until an operation has ended or the patience is used up. Return the last response.
 
-    `response` is the first poll, and `poll` takes the number of the next one.
+    `response` is the response to the first poll, and `poll` takes the number of the next poll.
     """
     for number in count(2):
         if not response.ok or _has_ended(response) or not run.wait(_poll_delay_s(response)):
@@ -177,7 +177,7 @@ def _poll_delay_s(response: ServerResponse) -> float:
 
 
 def _judge_end(run: CheckRun, accepted: AcceptedOperation, ended: ServerResponse) -> None:
-    """Judge that an operation stays as it ended, and record what a replay of its start returns."""
+    """Judge whether an ended operation stays unchanged, and record what a replay of its start returns."""
     state = ended["state"]
     first = accepted.response
     after = run.poll(accepted.id, f"{first.call_id}, after its end")
@@ -199,7 +199,7 @@ def _judge_end(run: CheckRun, accepted: AcceptedOperation, ended: ServerResponse
 
 
 def _judge_deployment(run: CheckRun, accepted: AcceptedOperation) -> None:
-    """Judge that the list has the deployment which an operation created, and names the operation."""
+    """Judge whether the list contains the deployment of an operation, and names this operation."""
     deployment_id = accepted.response["deployment_id"]
     if deployment_id is None:
         return
@@ -220,7 +220,7 @@ def _judge_deployment(run: CheckRun, accepted: AcceptedOperation) -> None:
 
 @declare_check(allow=("source", "domains"))
 def poll_as_others(run: CheckRun) -> None:
-    """Poll an operation with invalid tokens and other roles, and one that does not exist."""
+    """Poll an operation with invalid tokens and other roles, and poll an operation that does not exist."""
     if not run.operation_path:
         return
     poll = partial(run.poll, run.accepted[0].id)

@@ -47,7 +47,7 @@ def read_compute(run: CheckRun) -> None:
         dev, prod = responses[name]
         if dev["environment"] == "dev" and prod["environment"] == "prod":
             return True
-        # Even with wrong responses it is the right name, if the server requires the parameter or
+        # Even if the responses are wrong, the name is right if the server requires the parameter or
         # refuses other values of it.
         if not {dev.text("environment"), prod.text("environment")} <= {"dev", "prod"}:
             return False
@@ -76,7 +76,7 @@ def _judge_environments(run: CheckRun, dev: ServerResponse, prod: ServerResponse
 
 
 def _judge_shared_data(run: CheckRun, dev: ServerResponse, prod: ServerResponse) -> None:
-    """Judge that both environments show the same database, if both say that data is shared."""
+    """Judge whether both environments show the same database, if both say that data is shared."""
     if _is_shared(dev) and _is_shared(prod):
         run.evidence.judge(
             "compute.data_mode",
@@ -95,7 +95,7 @@ def _is_shared(compute: ServerResponse) -> bool:
 
 
 def _is_same_database(dev: Any, prod: Any) -> bool:
-    """Return whether two databases have the same settings, except for settings that one leaves out."""
+    """Return whether two databases have the same settings, ignoring settings that only one contains."""
     if not isinstance(dev, dict) or not isinstance(prod, dict):
         return bool(dev == prod)
     names = RESOURCES["DatabasePlacement"].names & dev.keys() & prod.keys()

@@ -19,7 +19,7 @@ _TOO_LONG = "x" * (_LONGEST + 1)
 
 @declare_check()
 def send_request_ids(run: CheckRun) -> None:
-    """Send an X-Request-Id of each bound, an empty one, and one that is too long."""
+    """Send the shortest and the longest X-Request-Id, an empty one, and one that is too long."""
     if run.unreadable:
         run.evidence.skips(_KEYS, run.unreadable)
         return
@@ -61,7 +61,7 @@ def _read(run: CheckRun, request_id: str, subject: str | None = None) -> ServerR
 
 @declare_check()
 def send_request_ids_to_other_reads(run: CheckRun) -> None:
-    """Send an X-Request-Id of each bound to the other calls that only read."""
+    """Send the shortest and the longest X-Request-Id to the other calls that only read."""
     for call_id in run.callable_ids():
         is_read = CALLS[call_id].method == "GET" and call_id != PLAIN_READ
         if is_read and CALL_CLAUSES[call_id].call in run.evidence.working_calls:
@@ -74,7 +74,7 @@ def accept_request_ids(run: CheckRun, repeat: Callable[..., ServerResponse]) -> 
         headers = {"X-Request-Id": _request_id(length)}
         response = repeat(f"an X-Request-Id of {length}", headers=headers)
         if response.code == "idempotency_key_reused":
-            # The server refuses every repetition, whatever its X-Request-Id is.
+            # The server refuses every repetition, independently of its X-Request-Id.
             run.evidence.skips(_KEYS, response)
         elif run.expect.success(_KEYS, response):
             run.evidence.holds(_KEYS, response)

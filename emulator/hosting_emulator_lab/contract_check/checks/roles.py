@@ -59,7 +59,7 @@ def _calls_of_role(role: str) -> Iterator[CallName]:
 
 
 def _refuses_owner_calls(run: CheckRun, token: str | None, role: str) -> bool:
-    """Judge whether the owner's calls are refused. Return False if the token has another role."""
+    """Judge whether the owner's calls are refused. Return False if the token has a different role."""
     for call_id in _calls_of_role("owner"):
         key = clause_of_call(call_id, "owner-only")
         response = run.call(call_id, f"as a {role}", token=token)
@@ -73,7 +73,7 @@ def _refuses_owner_calls(run: CheckRun, token: str | None, role: str) -> bool:
 
 @declare_check()
 def read_with_each_role(run: CheckRun) -> None:
-    """Make the reads for which the contract states no role, with each role that has a token."""
+    """Make the reads for which the contract states no role, as each role for which there is a token."""
     for spec in CALLS.values():
         if spec.method == "GET" and spec.role != "reader":
             record_least_role(run, spec.call_id)
@@ -84,9 +84,9 @@ def record_least_role(
     call_id: CallName,
     send: Callable[[str, str], ServerResponse] | None = None,
 ) -> None:
-    """Record which of reader, maintainer and owner may make a call.
+    """Record the lowest of the roles reader, maintainer and owner that may make a call.
 
-    `send` makes the call with a token, for a purpose; by default it is a plain call.
+    `send` makes the call with a token and a purpose. By default, the call has no special options.
     """
     call_role = ALL_CALLS[call_id].role
     assert isinstance(call_role, AssumedRole)

@@ -24,7 +24,7 @@ from hosting_emulator_lab.contract_check.refusal_codes import describes_a_state
 from hosting_emulator_lab.contract_check.response import ServerResponse, same_value
 from hosting_emulator_lab.contract_check.run import CheckRun
 
-#: The sentences that every check judges that starts or polls an operation.
+#: The sentences that are judged by every check that starts or polls an operation.
 OPERATION_KEYS = (
     "durable",
     "operation.id",
@@ -41,7 +41,7 @@ _SOURCE_KEYS = ("source.call", "source.accepted", "operation.deployment_id")
 _DOMAINS_KEYS = ("domains.call", "domains.accepted", "domains.idempotent", "domains.reused")
 #: A source generation that no project has.
 _WRONG_GENERATION = 987_654
-#: The number of source generations that are tried.
+#: The number of source generations to try.
 _MAX_GENERATIONS = 20
 
 
@@ -68,8 +68,8 @@ def initialize_source(run: CheckRun) -> None:
     if retried.code == "idempotency_key_reused":
         run.evidence.differs("condition.reused", retried, "the request is the same")
     if retried.ok and not is_same and retried["id"] is not None:
-        # The contract does not show the response to a retry of this call. The second operation is
-        # polled to its end too.
+        # The contract does not show the response to a retry of this call. Poll the second operation
+        # until it ends, too.
         run.behavior.note(f"a retry of {SOURCE} starts another operation")
     changed = _initialize(run, generation + 1, key, "the same key, another generation")
     run.expect.refusal("condition.reused", changed, "idempotency_key_reused")
@@ -88,7 +88,8 @@ def _send_keys_at_bounds(run: CheckRun, refusal: str | None) -> None:
     for key in (short_key(run), long_key):
         purpose = f"an Idempotency-Key of {len(key)}, a wrong generation"
         response = _initialize(run, _WRONG_GENERATION, key, purpose)
-        # If a wrong generation is an invalid request, that code does not blame the key.
+        # If the server calls a wrong generation an invalid request, this code does not show a
+        # mistake in the key.
         if refusal != "invalid_request":
             accepts_key(run, response)
 
@@ -101,7 +102,7 @@ def _initialize(
 
 
 def _start_source(run: CheckRun) -> _StartedSource | None:
-    """Try one generation after the other until the call succeeds. Return None if it does not."""
+    """Try one generation after the other until the call succeeds. Return None if no generation works."""
     key = run.new_key()
     response = _initialize(run, _WRONG_GENERATION, key, "a wrong generation")
     if response.ok:
@@ -185,7 +186,7 @@ def apply_domains(run: CheckRun) -> None:
     accept_request_ids(run, apply)
     other = apply("the same key in the other case", key=key.swapcase())
     is_new = other["id"] != response["id"]
-    # A service may return the operation that is active already, whatever the key is.
+    # For any key, a service may return the operation that is already active.
     if is_new or apply("a new key", key=run.new_key())["id"] != response["id"]:
         judge_other_case(run, other, is_new=is_new)
     send_short_key(run, apply)
@@ -195,7 +196,8 @@ def apply_domains(run: CheckRun) -> None:
 def _reuse_key_of_another_call(run: CheckRun) -> None:
     """Apply the domains under a key of another call.
 
-    A request without a body can change only in its path, which another call has.
+    A request without a body can differ only in its path, so only the key of another call can be a
+    reused key.
     """
     if run.used_key is None:
         run.evidence.skips("domains.reused", "a key to reuse needs --allow flag or --allow keys")
@@ -215,7 +217,7 @@ def _reuse_key_of_another_call(run: CheckRun) -> None:
 
 @declare_check(allow=("source", "domains"))
 def start_with_each_role(run: CheckRun) -> None:
-    """Start operations with each role that has a token."""
+    """Start operations as each role for which there is a token."""
 
     def initialize(token: str, purpose: str) -> ServerResponse:
         return _initialize(run, _WRONG_GENERATION, run.new_key(), purpose, token=token)

@@ -1,4 +1,4 @@
-"""Creates user API keys, asks for the same key again, and uses a key."""
+"""Creates user API keys, requests the same key again, and uses a key."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hosting_emulator_lab.contract_check.declared_check import declare_check
 from hosting_emulator_lab.contract_check.response import ServerResponse, same_value
 from hosting_emulator_lab.contract_check.run import PREFIX, CheckRun, UsedKey
 
-#: How long a key is valid, and how far its times may be from that, in milliseconds.
+#: The lifetime of a key, and how far the key's times may deviate from it, in milliseconds.
 _VALID_MS = 90 * 86_400_000
 _VALID_TOLERANCE_MS = 1_000
 _DAY_MS = 86_400_000
-#: The length of a part of the value that `obfuscated_value` must not show, in characters.
+#: The minimum length in characters of a part of the value that `obfuscated_value` must not show.
 _SHOWN_LENGTH = 20
 _REPLAY_KEYS = ("keys.replay", "keys.uncertainty")
 _SESSION_KEYS = ("keys.session", "auth.session")
@@ -209,7 +209,7 @@ def _comparable(value: object) -> object:
 
 @declare_check()
 def use_user_api_key(run: CheckRun) -> None:
-    """Read with a user API key, and be refused where a session is required."""
+    """Read with a user API key, and check that the key is refused where a session is required."""
     key = run.api_key
     if key is None:
         run.evidence.skips(
