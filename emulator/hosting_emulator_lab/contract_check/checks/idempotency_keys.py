@@ -42,7 +42,7 @@ def judge_other_case(run: CheckRun, response: ServerResponse, *, is_new: bool) -
     """Judge a request under a key that differs from a used key only in the case of its letters.
 
     It is a different key, so the response must be a new result. `is_new` says whether it is. A
-    replay is wrong, and so is a refusal of the key as reused.
+    replay is wrong, and a refusal of the key as reused is wrong too.
     """
     is_replay = response.ok and not is_new
     if response.code == "idempotency_key_reused" or is_replay:
