@@ -77,9 +77,10 @@ endif
 pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-record: $(DEV_STAMP) ## renew all golden files, after a response or the command line was meant to change
+record: $(DEV_STAMP) ## renew all golden files and docs/reference, after an intended change of what they show
 	$(BIN)/python -m tests.golden.walk
 	RENEW_GOLDEN_FILES=1 $(BIN)/pytest -q -n 0 tests/cli/test_golden.py
+	PYTHONPATH=.ci $(BIN)/python -m reference
 
 schemathesis: $(DEV_STAMP) ## both OpenAPI documents at length: made-up requests, linters, more clients
 	$(BIN)/pytest -n 0 -m schemathesis -s tests/openapi $(ARGS)

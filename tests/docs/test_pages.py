@@ -152,4 +152,5 @@ def test_the_documentation_site_has_every_page():
     ]
 
     in_docs = [path.removeprefix("docs/") for path in PAGES if path.startswith("docs/")]
-    assert sorted(listed) == sorted(in_docs)
+    assert set(in_docs) - set(listed) == set()
+    assert len(listed) == len(set(listed))

@@ -216,6 +216,7 @@ class InterventionRow(ControlMessage, frozen=True, kw_only=True):
     name: Annotated[str, doc("The name of the intervention.")]
     about: Annotated[str, doc("What the intervention does.")]
     fields: Annotated[list[InterventionField], doc("The fields of the intervention.")]
+    example: Annotated[JsonObject, doc("An example of the fields.")]
 
 
 class VariationPoint(ControlMessage, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from hosting_emulator.world.population_parts import (
 from hosting_emulator.world.value import Change
 
 
-@intervention
+@intervention(users=[{"alias": "zoe", "organizations": {"acme": "member"}}])
 def add(
     change: Change,
     organizations: Sequence[OrganizationPart] = (),

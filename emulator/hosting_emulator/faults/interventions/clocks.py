@@ -27,7 +27,7 @@ Skew = Annotated[
 ]
 
 
-@intervention
+@intervention(tokens="5m")
 def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = None) -> str:
     """The clock of the identity provider (`tokens`) or of the Date headers (`date`) is skewed.
 

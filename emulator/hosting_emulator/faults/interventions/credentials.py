@@ -27,35 +27,35 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import Change
 
 
-@intervention
+@intervention(user="owner")
 def expire_ticket(change: Change, ticket: Ticket) -> str:
     """An unused ticket expires now, before its ten minutes are over."""
     change.put(TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
     return f"ticket {ticket.id} has expired"
 
 
-@intervention
+@intervention(user="owner")
 def revoke_ticket(change: Change, ticket: Ticket) -> str:
     """An unused ticket is revoked."""
     change.put(TICKETS, ticket.id, replace(ticket, state="revoked"))
     return f"ticket {ticket.id} is revoked"
 
 
-@intervention
+@intervention(key="deploy")
 def expire_key(change: Change, key: ApiKey) -> str:
     """An API key expires now, before its 90 days are over."""
     change.put(API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
     return f"API key {key.name} has expired"
 
 
-@intervention
+@intervention(key="deploy")
 def revoke_key(change: Change, key: ApiKey) -> str:
     """An API key is revoked."""
     change.put(API_KEYS, key.id, replace(key, revoked=True))
     return f"API key {key.name} is revoked"
 
 
-@intervention
+@intervention(user="owner")
 def end_session(change: Change, user: User) -> str:
     """All sessions of a user end. The user must sign in again before creating API keys."""
     sessions.end_implicit_session(change, user.id)
@@ -65,7 +65,7 @@ def end_session(change: Change, user: User) -> str:
     return f"{user.alias} has no session; a new sign-in or a new token starts a session"
 
 
-@intervention
+@intervention(times=1)
 def leave_key_creation_uncertain(
     change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1, *, optional: bool = False
 ) -> str:

@@ -38,6 +38,9 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base class of the interventions in documents. Each declaration creates a subclass."""
 
     function: ClassVar[Function]
+    #: Fields with which the intervention is possible in the default world, sometimes after a request
+    #: or another intervention.
+    example: ClassVar[Mapping[str, Any]]
     parameters: ClassVar[dict[str, Any]]
     #: Maps each field that names a record by alias to the table of the record.
     aliased_fields: ClassVar[dict[str, Table[Any]]]
@@ -128,8 +131,17 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 INTERVENTIONS: dict[str, type[Intervention]] = {}
 
 
-def intervention(function: F) -> F:
-    """Declare an intervention."""
+def intervention(**example: Any) -> Callable[[F], F]:
+    """Declare a function as an intervention. The arguments are an example of its fields."""
+
+    def declare(function: F) -> F:
+        _declare(function, example)
+        return function
+
+    return declare
+
+
+def _declare(function: Function, example: Mapping[str, Any]) -> None:
     hints = get_type_hints(function, include_extras=True)
     parameters = dict(signature(function).parameters)
     del parameters["change"]
@@ -157,6 +169,7 @@ def intervention(function: F) -> F:
     namespace = {
         "__doc__": function.__doc__,
         "function": staticmethod(function),
+        "example": example,
         "aliased_fields": aliased_fields,
         "parameters": {name: hints[name] for name in parameters},
     }
@@ -164,7 +177,6 @@ def intervention(function: F) -> F:
     INTERVENTIONS[word] = msgspec.defstruct(  # type: ignore[assignment]
         class_name, fields, bases=(Intervention,), namespace=namespace, frozen=True, kw_only=True
     )
-    return function
 
 
 def read_intervention(document: Mapping[str, Any]) -> Intervention:
@@ -198,4 +210,9 @@ def _describe(word: str, kind: type[Intervention]) -> InterventionRow:
         InterventionField(name=field.name, required=field.required)
         for field in msgspec.structs.fields(kind)
     ]
-    return InterventionRow(name=word, about=" ".join(first_paragraph.split()), fields=fields)
+    return InterventionRow(
+        name=word,
+        about=" ".join(first_paragraph.split()),
+        fields=fields,
+        example=dict(kind.example),
+    )

@@ -33,7 +33,7 @@ from hosting_emulator.world.value import Change
 DEPLOYMENT_ENDS = (*get_args(DeploymentEnd), "superseded")
 
 
-@intervention
+@intervention(project="shop", count=3, status="failed")
 def add_deployments(
     change: Change,
     project: Project,
@@ -74,7 +74,7 @@ def add_deployments(
     return f"{project.alias} has {count} more {status} {noun}"
 
 
-@intervention
+@intervention(project="shop", message="Out of memory.")
 def fail_deployment(
     change: Change, operation: Operation, message: str = BUILD_FAILED.message
 ) -> str:
@@ -86,7 +86,7 @@ def fail_deployment(
     return f"deployment {operation.deployment_id} failed"
 
 
-@intervention
+@intervention(project="shop")
 def fail_ready_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
     """A ready deployment, by default the latest ready deployment of a project, fails."""
     record = _find_ready(change, project, deployment)
@@ -97,7 +97,7 @@ def fail_ready_deployment(change: Change, project: Project, deployment: str | No
     )
 
 
-@intervention
+@intervention(project="shop")
 def supersede_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
     """A ready deployment, by default the latest ready deployment of a project, is superseded."""
     record = _find_ready(change, project, deployment)
@@ -105,7 +105,7 @@ def supersede_deployment(change: Change, project: Project, deployment: str | Non
     return f"deployment {record.id} is superseded: a client sees this in the list of deployments"
 
 
-@intervention
+@intervention(project="shop", count=2)
 def remove_deployments(
     change: Change,
     project: Project,

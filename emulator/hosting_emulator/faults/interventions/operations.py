@@ -34,7 +34,7 @@ from hosting_emulator.world.value import Change
 Text = Annotated[str, Meta(min_length=1)]
 
 
-@intervention
+@intervention(project="shop")
 def stick_operation(change: Change, operation: Operation) -> str:
     """An operation stops moving until it is released, regardless of the clock."""
     if operation.stuck:
@@ -43,7 +43,7 @@ def stick_operation(change: Change, operation: Operation) -> str:
     return f"operation {operation.id} is stuck while {operation.state}"
 
 
-@intervention
+@intervention(project="shop")
 def release_operation(change: Change, operation: Operation) -> str:
     """A stuck operation continues from where it stopped."""
     if not operation.stuck:
@@ -56,7 +56,7 @@ def release_operation(change: Change, operation: Operation) -> str:
     return f"operation {operation.id} is no longer stuck"
 
 
-@intervention
+@intervention(project="shop")
 def step_operation(change: Change, operation: Operation) -> str:
     """An operation takes its next step now, regardless of its profile."""
     claim = change.row(PROJECTS, operation.project_id).claim
@@ -73,7 +73,7 @@ def step_operation(change: Change, operation: Operation) -> str:
     return f"operation {operation.id} is {stepped.state} ({stepped.phase})"
 
 
-@intervention
+@intervention(project="shop", code="operation_failed", message="No space left.")
 def fail_operation(
     change: Change,
     operation: Operation,
@@ -91,7 +91,7 @@ def fail_operation(
     return f"operation {operation.id} failed with {code}{_left_text(leaves)}"
 
 
-@intervention
+@intervention(project="shop")
 def cancel_operation(
     change: Change, operation: Operation, leaves: PartialEffects | None = None
 ) -> str:
@@ -119,7 +119,7 @@ def _left_text(effects: PartialEffects | None) -> str:
     return f" and leaves {effects_text(effects)}: {visible_places(effects)}"
 
 
-@intervention
+@intervention(project="shop")
 def require_reconciliation(change: Change, operation: Operation) -> str:
     """An unfinished operation needs reconciliation, and stops until the reconciliation is completed."""
     moved = _reconcile(change, operation, "required")
@@ -128,14 +128,14 @@ def require_reconciliation(change: Change, operation: Operation) -> str:
     return f"operation {moved.id} requires reconciliation"
 
 
-@intervention
+@intervention(project="shop")
 def run_reconciliation(change: Change, operation: Operation) -> str:
     """The required reconciliation of an operation starts running."""
     _reconcile(change, operation, "running")
     return f"the reconciliation of {operation.id} is running"
 
 
-@intervention
+@intervention(project="shop")
 def complete_reconciliation(change: Change, operation: Operation) -> str:
     """The reconciliation attempt is completed, and the operation continues.
 
@@ -148,7 +148,7 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
     return f"the reconciliation of {moved.id} is completed"
 
 
-@intervention
+@intervention(project="shop")
 def exhaust_reconciliation(change: Change, operation: Operation) -> str:
     """Reconciliation has no attempts left, so the operation fails with reconciliation_exhausted."""
     moved = _reconcile(change, operation, "exhausted")
@@ -167,7 +167,7 @@ def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
         ) from None
 
 
-@intervention
+@intervention(project="shop")
 def hold_claim(change: Change, project: Project) -> str:
     """An extra operation takes a project's mutation claim, so new operations wait."""
     if project.claim is not None:
@@ -178,7 +178,7 @@ def hold_claim(change: Change, project: Project) -> str:
     return f"operation {held.id} holds the claim of {project.alias}"
 
 
-@intervention
+@intervention(project="shop")
 def release_claim(change: Change, project: Project) -> str:
     """The operation that hold_claim started ends, and the next waiting operation starts."""
     held = change.get(OPERATIONS, project.claim) if project.claim else None

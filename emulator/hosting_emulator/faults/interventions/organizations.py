@@ -28,14 +28,14 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import Change
 
 
-@intervention
+@intervention(organization="acme", plan="free")
 def set_plan(change: Change, organization: Organization, plan: Plan) -> str:
     """An organization is moved to another plan."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, plan=plan))
     return f"{organization.alias} is on the {plan} plan"
 
 
-@intervention
+@intervention(organization="acme", credits=0)
 def set_credits(
     change: Change,
     organization: Organization,
@@ -46,7 +46,7 @@ def set_credits(
     return f"{organization.alias} has {credits} credits"
 
 
-@intervention
+@intervention(organization="acme", permissions=["projects.read"])
 def set_permissions(change: Change, organization: Organization, permissions: list[str]) -> str:
     """An organization enables exactly these product permissions for API keys."""
     for name in permissions:
@@ -57,7 +57,7 @@ def set_permissions(change: Change, organization: Organization, permissions: lis
     return f"{organization.alias} enables {', '.join(enabled) or 'no permission'}"
 
 
-@intervention
+@intervention(organization="acme", user="outsider", role="member")
 def add_member(
     change: Change,
     organization: Organization,
@@ -70,7 +70,7 @@ def add_member(
     return f"{user.alias} now has the {role} role in {organization.alias}"
 
 
-@intervention
+@intervention(organization="acme", user="member")
 def remove_member(change: Change, organization: Organization, user: User) -> str:
     """A user leaves an organization. The user's tokens and keys immediately lose access."""
     key = f"{organization.id}/{user.id}"
@@ -80,7 +80,7 @@ def remove_member(change: Change, organization: Organization, user: User) -> str
     return f"{user.alias} no longer belongs to {organization.alias}"
 
 
-@intervention
+@intervention(project="shop", user="reader", role="maintainer")
 def set_role(
     change: Change,
     project: Project,
@@ -108,7 +108,7 @@ def set_role(
     return f"{user.alias} now has the {role} role in {project.alias}"
 
 
-@intervention
+@intervention(organization="acme", to="member")
 def transfer_ownership(change: Change, organization: Organization, to: User) -> str:
     """An organization gets a new owner. Previous owners become members."""
     owners = {

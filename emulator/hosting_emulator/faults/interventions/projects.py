@@ -38,7 +38,7 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import Change
 
 
-@intervention
+@intervention(project="blog", to="authorized", expires_in="10m")
 def move_dns(
     change: Change,
     project: Project,
@@ -98,7 +98,7 @@ def _check_dns_options(to: str, zone: str | None, expires_in: str | None) -> Non
 Environment = Literal["dev", "prod", "both"]
 
 
-@intervention
+@intervention(project="shop", environment="dev")
 def fail_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
@@ -106,7 +106,7 @@ def fail_database_provider(
     return _set_provider_failing(change, project, environment, failing=True)
 
 
-@intervention
+@intervention(project="shop", environment="dev")
 def recover_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
@@ -141,7 +141,7 @@ def _databases(change: Change, project: Project, environment: Environment) -> di
     return {environment: databases[environment]}
 
 
-@intervention
+@intervention(project="shop", environment="prod", state="suspended")
 def set_database(
     change: Change,
     project: Project,
@@ -198,7 +198,7 @@ def _new_placement(
     return replace(after, **details)
 
 
-@intervention
+@intervention(project="garden", domain="garden.example")
 def connect_domain(change: Change, project: Project, domain: str) -> str:
     """A project gets its own domain. A project in a Free workspace must also show the flag."""
     _check_dns_name(domain, "domain")
@@ -217,7 +217,7 @@ def _check_dns_name(text: str, noun: str) -> None:
         raise DocumentRefused(f"{text[:80]!r} is not a {noun}, such as example.com")
 
 
-@intervention
+@intervention(project="garden")
 def disconnect_domain(change: Change, project: Project) -> str:
     """A project loses its own domain."""
     if project.custom_domain is None:

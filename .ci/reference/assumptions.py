@@ -1,0 +1,62 @@
+"""The page of assumptions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hosting_emulator.contract.assumption_table import describe
+from hosting_emulator.contract.assumptions import DEFAULTS
+from reference.markdown import code, codes, join, prose, table
+
+INTRODUCTION = """\
+The contract is silent on these points. For each, the emulator makes an assumption, and quotes the
+sentence that leaves the point open. A client must not depend on an assumption. `--assume NAME=VALUE`
+of `start`, `exec` and `world create` sets another value, and so do the `assumptions` of a scenario
+or a settings file. An alternative that is marked as *beyond the contract* contradicts a sentence of
+it, and setting it prints a warning."""
+
+FIXED = """\
+These assumptions have no alternatives: the table says why."""
+
+
+def render() -> str:
+    """Return the page without its title."""
+    rows = describe(DEFAULTS)
+    settable = [row for row in rows if not row["fixed"]]
+    fixed = [row for row in rows if row["fixed"]]
+    return join(
+        INTRODUCTION,
+        f"{len(settable)} assumptions can be set, and {len(fixed)} are fixed.",
+        "## Assumptions that can be set",
+        *(_section(row) for row in settable),
+        "## Fixed assumptions",
+        FIXED,
+        table(
+            ["assumption", "what we assume", "leaves it open", "why it cannot be set"],
+            [
+                [code(row["name"]), prose(row["about"]), _quote(row), prose(row["fixed"])]
+                for row in fixed
+            ],
+        ),
+    )
+
+
+def _section(row: dict[str, Any]) -> str:
+    facts = f"Default: {code(_text(row['default']))}."
+    alternatives = [
+        value for value in row["alternatives"] if value not in row["outside_the_letter"]
+    ]
+    if alternatives:
+        facts += f" Alternatives: {codes(map(_text, alternatives))}."
+    if row["outside_the_letter"]:
+        facts += f" Beyond the contract: {codes(map(_text, row['outside_the_letter']))}."
+    return join(f"### {row['name']}", prose(row["about"]), facts, f"The contract: {_quote(row)}")
+
+
+def _quote(row: dict[str, Any]) -> str:
+    return f"“{prose(row['sentence'])}”"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

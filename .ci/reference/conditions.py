@@ -1,0 +1,53 @@
+"""The page of conditions: which requests a fault or an outcome meets, and when it acts."""
+
+from __future__ import annotations
+
+from hosting_emulator.faults.views import describe_kinds, describe_outcome_kinds
+from reference.markdown import docstring, join, prose, sentence, table
+from reference.triggers import DEFINITIONS, LINKS
+from reference.value_types import type_words
+
+INTRODUCTION = """\
+A *trigger* is a fault, an outcome or an entry of a scenario's timeline that waits to act. Each
+fault and outcome can have these conditions, beside the options of its kind. The command line writes
+them as options (`--skip-first 2`), a scenario file and the control API as keys beside the kind
+(`skip_first: 2`). `hosting-emulator triggers` shows what each trigger waits for.
+
+An outcome has fewer conditions than a fault, because it looks at operations, and not at requests."""
+
+
+def render() -> str:
+    """Return the page without its title."""
+    faults = describe_kinds()
+    outcomes = describe_outcome_kinds()
+    properties = DEFINITIONS["Fault"]["properties"]
+
+    def rows(words: dict[str, str], outcome_words: dict[str, str]) -> list[list[str]]:
+        return [
+            [
+                f"`{name}`",
+                type_words(properties[name], LINKS),
+                "fault, outcome" if name in outcome_words else "fault",
+                prose(sentence(text)),
+            ]
+            for name, text in words.items()
+        ]
+
+    head = ["key", "value", "of", "meaning"]
+    world = DEFINITIONS["Condition"]
+    return join(
+        INTRODUCTION,
+        "## Which requests",
+        table(head, rows(faults.matches, outcomes.matches)),
+        "## When, and how often",
+        table(head, rows(faults.conditions, outcomes.conditions)),
+        "## Conditions on the world",
+        f"These are the keys of `while`. {docstring(world['description'])}",
+        table(
+            ["key", "value", "meaning"],
+            [
+                [f"`{name}`", type_words(field, LINKS), prose(sentence(field["description"]))]
+                for name, field in world["properties"].items()
+            ],
+        ),
+    )

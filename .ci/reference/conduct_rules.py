@@ -1,0 +1,28 @@
+"""The page of the rules of conduct."""
+
+from __future__ import annotations
+
+from hosting_emulator.conduct.rules import RULES
+from reference.markdown import join, prose, table
+
+INTRODUCTION = """\
+`hosting-emulator conduct` reports requests of a client that break these rules, and so do `judge`,
+`explore`, `exec --conduct` and the pytest plugin. Each rule quotes the sentence on which it rests.
+`--skip-rule RULE` leaves a rule out."""
+
+
+def render() -> str:
+    """Return the page without its title."""
+    rows = [
+        [f"[`{rule.id}`](#{rule.id})", rule.severity, prose(rule.title)] for rule in RULES.values()
+    ]
+    sections = [
+        join(
+            f"## {rule.id}",
+            f"{prose(rule.title)} ({rule.severity}). {prose(rule.matters)}",
+            f"*Because:* “{prose(rule.because)}” ({rule.place})",
+            f"*Instead:* {prose(rule.instead)}",
+        )
+        for rule in RULES.values()
+    ]
+    return join(INTRODUCTION, table(["rule", "severity", "what it finds"], rows), *sections)

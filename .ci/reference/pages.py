@@ -1,0 +1,126 @@
+"""The pages of the reference, with their titles and topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reference import (
+    assumptions,
+    calls,
+    cli,
+    conditions,
+    conduct_rules,
+    control_api,
+    faults,
+    interventions,
+    library,
+    outcomes,
+    problems,
+    python_api,
+    scenario_file,
+    settings,
+    variation,
+    verdicts,
+)
+from reference.markdown import join, table
+
+FOLDER = Path(__file__).parents[2] / "docs" / "reference"
+NOTE = "<!-- Generated from the code by `make record`. Do not edit. -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page: its file name without suffix, its title, a sentence about it, and its text."""
+
+    name: str
+    title: str
+    about: str
+    render: Callable[[], str]
+
+    def text(self) -> str:
+        """Return the whole page."""
+        return join(f"# {self.title}", NOTE, self.render()) + "\n"
+
+
+PAGES = (
+    Page("cli", "Commands", "Every command with its options and examples.", cli.render),
+    Page(
+        "settings",
+        "Settings",
+        "Every setting as an option, a variable and a key of the settings file.",
+        settings.render,
+    ),
+    Page(
+        "python",
+        "Python API",
+        "The fixtures, marks and options of the pytest plugin, and the SDK.",
+        python_api.render,
+    ),
+    Page(
+        "control-api",
+        "Control API",
+        "Everything outside `/v1`, over HTTP, for tests in any language.",
+        control_api.render,
+    ),
+    Page("calls", "Calls", "The calls of the contract, and who may make them.", calls.render),
+    Page("problems", "Problem codes", "What each code means, and what to do.", problems.render),
+    Page(
+        "assumptions",
+        "Assumptions",
+        "Our choices where the contract is silent, with their alternatives.",
+        assumptions.render,
+    ),
+    Page("faults", "Faults", "Every kind of fault, with an example.", faults.render),
+    Page("outcomes", "Outcomes", "Every way in which an operation can end.", outcomes.render),
+    Page(
+        "interventions",
+        "Interventions",
+        "Every change from outside the contract, with an example.",
+        interventions.render,
+    ),
+    Page(
+        "conditions",
+        "Conditions",
+        "Which requests a fault or an outcome meets, and when it acts.",
+        conditions.render,
+    ),
+    Page(
+        "scenario-file",
+        "Scenario file",
+        "Every key of a scenario file and of a world file.",
+        scenario_file.render,
+    ),
+    Page("library", "Scenario library", "The scenarios that come with it.", library.render),
+    Page(
+        "conduct-rules",
+        "Rules of conduct",
+        "What a client must do, and what to do instead of a mistake.",
+        conduct_rules.render,
+    ),
+    Page(
+        "verdicts",
+        "Verdicts and causes",
+        "What the judging tools report about a client.",
+        verdicts.render,
+    ),
+    Page(
+        "variation",
+        "Variation points",
+        "Where responses may differ within the contract.",
+        variation.render,
+    ),
+)
+
+
+def index() -> str:
+    """Return the page that lists all others."""
+    rows = [[f"[{page.title}]({page.name}.md)", page.about] for page in PAGES]
+    text = "These pages are written from the code itself, so they list everything that it declares."
+    return join("# Reference", NOTE, text, table(["page", "what it lists"], rows)) + "\n"
+
+
+def texts() -> dict[str, str]:
+    """Return the text of each page by its file name."""
+    return {"index.md": index()} | {f"{page.name}.md": page.text() for page in PAGES}
