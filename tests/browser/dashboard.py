@@ -18,6 +18,7 @@ _NOWHERE = "#/between-two-tests"
 _TITLE = "document.querySelector('main h1')?.innerText"
 _TIDY = """document.querySelectorAll("dialog[open]").forEach(dialog => dialog.close()),
   document.querySelectorAll(".toast button").forEach(button => button.click()),
+  document.body.dispatchEvent(new PointerEvent("pointerdown", {bubbles: true})),
   document.activeElement?.blur(),
   import("/_emulator/static/dashboard/store.js").then(({said}) => void (said.value = ""))"""
 
@@ -58,7 +59,7 @@ class Dashboard:
     @staticmethod
     def _rest(page: Page) -> None:
         """Leave the world before it is deleted, and reset what the test opened, wrote or pointed at."""
-        page.ask("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0)
+        page.point_away()
         page.evaluate(f"location.hash = {json.dumps(_NOWHERE)}, void 0")
         page.wait(f"{_TITLE} === 'No such panel'")
         page.evaluate(_TIDY)

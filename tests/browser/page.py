@@ -36,6 +36,35 @@ _AT = """function () {
   const mine = this.contains(top) || top?.contains(this) || [...(this.labels ?? [])].includes(top);
   return {x, y, mine, top: top?.outerHTML.slice(0, 200)};
 }"""
+#: Lets a press act only on the element that lies at this position now. A page that moves the element
+#: meanwhile gets nothing of the press. `pressed` becomes true when the click arrives.
+_GUARD = """function (x, y) {
+  const top = document.elementFromPoint(x, y);
+  const guard = {pressed: false};
+  const onlyHere = event => {
+    const {target} = event;
+    const here = this.contains(target) || target === top && top.isConnected
+      || [...(this.labels ?? [])].some(label => label.contains(target));
+    if (event.type === "click" && here) guard.pressed = true;
+    if (here || !event.isTrusted || event.detail === 0 && event.type === "click") return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  };
+  const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
+  for (const kind of kinds) addEventListener(kind, onlyHere, true);
+  guard.end = () => kinds.forEach(kind => removeEventListener(kind, onlyHere, true));
+  window.pressGuard = guard;
+}"""
+#: Whether the click arrived, or the page was left. A dropped press may still be on its way for a while.
+_PRESSED = """(async () => {
+  const guard = window.pressGuard;
+  if (!guard) return true;
+  const end = performance.now() + 1000;
+  while (!guard.pressed && performance.now() < end) await new Promise(done => setTimeout(done, 20));
+  guard.end();
+  delete window.pressGuard;
+  return guard.pressed;
+})()"""
 _CHOOSE = """function (label) {
   const tidy = text => text.replace(/\\s+/g, " ").trim();
   const choice = [...this.options].find(option => tidy(option.text) === label)
@@ -156,18 +185,28 @@ class Page:
     # --- acting ---------------------------------------------------------------------------------
 
     def click(self, role: str, name: str, *, nth: int = 0, within: Place | None = None) -> None:
-        """Click the middle of an element with the pointer."""
+        """Click the middle of an element with the pointer.
+
+        A busy browser drops a press before it has painted the page, and a page may move the element
+        after the search. Such a press changes nothing, and is made again.
+        """
         end = time.monotonic() + PATIENCE_S
         while True:
-            node = self.find(role, name, nth=nth, within=within)
-            try:
-                position = self._on(node, _AT)
-            except Elsewhere:
-                position = {"mine": False, "top": "it went away"}
-            if position["mine"]:
-                break
-            assert time.monotonic() < end, f"{role} {name!r} lies below {position['top']}"
+            obstacle = self._press(self.find(role, name, nth=nth, within=within))
+            if obstacle is None:
+                return
+            assert time.monotonic() < end, f"{role} {name!r}: {obstacle}"
             self.watch(_POLL_S)
+
+    def _press(self, node: int) -> str | None:
+        """Click an element. Return the reason why the click did not reach it, or None."""
+        try:
+            position = self._on(node, _AT)
+            if not position["mine"]:
+                return f"it lies below {position['top']}"
+            self._on(node, _GUARD, position["x"], position["y"])
+        except Elsewhere:
+            return "it went away"
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             self.ask(
                 "Input.dispatchMouseEvent",
@@ -177,6 +216,18 @@ class Page:
                 button="none" if kind == "mouseMoved" else "left",
                 clickCount=int(kind != "mouseMoved"),
             )
+        try:
+            response = self._glance(
+                "Runtime.evaluate", expression=_PRESSED, awaitPromise=True, returnByValue=True
+            )
+            arrived = bool(self._value_of(response))
+        except Elsewhere:
+            return None  # the click left the page
+        return None if arrived else "the click did not arrive"
+
+    def point_away(self) -> None:
+        """Move the pointer to the corner of the page, away from all elements."""
+        self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0)
 
     def fill(self, role: str, name: str, text: str, *, within: Place | None = None) -> None:
         """Replace the content of a field."""
