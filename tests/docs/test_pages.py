@@ -35,15 +35,14 @@ OTHER_OPTIONS = {
 }
 #: Guides that new guides replace, to which some rules do not apply.
 OUTGOING = {
-    f"docs/{name}.md"
-    for name in ("calls", "contract-check", "control-api", "log", "replay", "worlds")
+    f"docs/{name}.md" for name in ("contract-check", "control-api", "log", "replay", "worlds")
 }
 #: Pages that are being written. Pages can already link them.
 PLANNED = {
     f"docs/{name}.md"
     for name in (
         *("check-a-server", "ci", "connect", "languages", "pytest"),
-        *("service", "tasks", "time-and-state", "troubleshooting", "what-happened"),
+        *("tasks", "time-and-state", "troubleshooting", "what-happened"),
         *("reference/cli", "reference/conditions", "reference/conduct-rules"),
         *("reference/control-api", "reference/faults", "reference/interventions"),
         *("reference/library", "reference/outcomes", "reference/python"),
