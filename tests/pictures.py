@@ -87,7 +87,7 @@ def a_day_of(api: HttpWorld) -> dict[str, str]:
     clock.advance("2s")
     world.intervene("stick_operation", operation=blog)
     clock.advance("20s")
-    world.fault("connection_reset", call="apply_project_domains", phase="after_commit", times=1)
+    world.fault("connection_reset", call="apply_project_domains", after_commit=True, times=1)
     with suppress(OSError):  # the answer is lost
         api.apply_domains(key="domains-7")
     clock.advance("3s")
@@ -128,7 +128,7 @@ def photograph(browser: Chromium, url: str, scheme: Scheme) -> bytes:
 
 def terminal(base_url: str, newest: int) -> str:
     """Return what `requests tail` writes into a terminal up to a request's number, as SVG."""
-    command = ["hosting-emulator", "requests", "tail", "--limit", str(LAST)]
+    command = ["hosting-emulator", "requests", "tail", "--lines", str(LAST)]
     environment = {
         **os.environ,
         "FORCE_COLOR": "1",

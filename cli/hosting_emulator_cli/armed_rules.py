@@ -30,6 +30,12 @@ def _words(fault: Mapping[str, Any]) -> FaultWords:
     return fault_words(fault)
 
 
+def _commit_text(fault: Mapping[str, Any]) -> str | None:
+    from hosting_emulator.sdk.fault_text import commit_text
+
+    return commit_text(fault)
+
+
 def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
     """Return an armed fault or outcome as the JSON object that the control API uses."""
     from hosting_emulator.messages import merge_written
@@ -40,7 +46,7 @@ def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
 def armed_text(fault: Mapping[str, Any]) -> str:
     """Return a message that confirms that a fault or outcome was armed."""
     words = _words(fault)
-    parts = filter(None, (words.effect, words.matches, words.conditions, fault.get("phase")))
+    parts = filter(None, (words.effect, words.matches, words.conditions, _commit_text(fault)))
     world = click.get_current_context().params["world"]
     text = f"Armed {fault['id']} in world {world}: {', '.join(parts)}."
     if fault.get("note"):
@@ -109,12 +115,12 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             "--from",
             "from_",
             metavar="WHEN",
-            help="Start acting at this timestamp or after this duration.",
+            help="Start acting at this world time: a timestamp, or a duration from now.",
         ),
         opt.option(
             "--until",
             metavar="WHEN",
-            help="Stop acting at this timestamp or after this duration.",
+            help="Stop acting at this world time: a timestamp, or a duration from now, such as 10m.",
         ),
         opt.option(
             "--pause",
@@ -122,12 +128,6 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             metavar="FROM,UNTIL",
             help="Do not act between these two times, such as 30s,90s. Repeatable.",
             multiple=True,
-        ),
-        opt.option(
-            "--ttl",
-            metavar="DURATION",
-            help="Stop acting after this duration, in world time.",
-            type=str,
         ),
         opt.option(
             "--while",

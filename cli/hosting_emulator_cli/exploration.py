@@ -117,7 +117,7 @@ class _Exploration:
             clean = point_runs.clean()
             if options.point is None:
                 return self._run_all(point_runs, clean)
-            with failing(ValueError, prefix="--point: "):
+            with failing(ValueError, prefix="--trial: "):
                 result = point_runs.result("point", options.point, clean, once=True)
         except RunsStopped:
             return 2

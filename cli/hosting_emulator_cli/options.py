@@ -28,8 +28,6 @@ Decorator = Callable[[F], F]
 #: Shell completions by option name and metavar.
 _COMPLETIONS: dict[tuple[str, str | None], completion.Complete] = {
     ("--call", "CALL"): completion.CALLS,
-    ("--call", "NAME"): completion.CALLS,
-    ("--call", "CALL,..."): completion.CALLS,
     ("--faults", "KIND,..."): completion.FAULT_KINDS,
     ("--world", "NAME"): completion.WORLDS,
     ("--scenario", "NAME|FILE"): completion.SCENARIOS_AND_FILES,
@@ -148,7 +146,7 @@ USER_HELP = (
 user_option = option("--user", metavar="USER", help=USER_HELP)
 organization_option = option(
     "--organization",
-    metavar="ORG",
+    metavar="ORGANIZATION",
     help="The organization of the token, by alias or id. Default: the user's organization.",
 )
 output_option = option(
@@ -281,13 +279,13 @@ def _read_points(
     if not any(texts):
         return None
     if ctx.params.get("vary") is None:
-        raise click.UsageError("--only needs --vary: give a seed")
+        raise click.UsageError("--vary-only needs --vary: give a seed")
     points: tuple[str, ...]
     points = read_words("hosting_emulator.variation.points:read_points")(ctx, param, texts)
     return points or None
 
 
-#: The command's parameters are `vary` and `vary_only`. Without `--only`, `vary_only` is None.
+#: The command's parameters are `vary` and `vary_only`. Without `--vary-only`, `vary_only` is None.
 vary_options = options(
     option(
         "--vary",
@@ -300,7 +298,7 @@ vary_options = options(
         is_eager=True,
     ),
     option(
-        "--only",
+        "--vary-only",
         "vary_only",
         metavar="POINT",
         help="Vary responses only at this point. Repeatable.",

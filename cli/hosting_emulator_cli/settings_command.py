@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 #: The options that describe a world. Commands other than `start` read only these options from the
 #: settings file.
-_WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
+_WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "vary-only", "user")
 #: For some command-line options, the options that they replace in the settings file.
 _REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
 #: The key under which a Click context's `meta` holds the original arguments.

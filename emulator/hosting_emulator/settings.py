@@ -109,7 +109,7 @@ class Settings:
     vary: Annotated[str | None, Setting("vary", "a seed, such as 7")] = None
     vary_only: Annotated[
         tuple[str, ...] | None,
-        Setting("only", "a variation point or a list of them, such as [page-size]"),
+        Setting("vary-only", "a variation point or a list of them, such as [page-size]"),
     ] = None
     log_format: Annotated[Literal["text", "json"], Setting("log-format", "text or json")] = "text"
     log_level: Annotated[

@@ -185,7 +185,7 @@ def test_an_open_request_can_be_replayed_with_the_same_key(
 def test_a_lost_response_is_shown_in_the_list_and_in_the_request(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    api.emulator.fault("connection_reset", phase="after_commit", times=1)
+    api.emulator.fault("connection_reset", after_commit=True, times=1)
     with pytest.raises(OSError, match=r"."):
         api.set_flag(True)
     with dashboard(panel("requests")) as page:

@@ -93,7 +93,7 @@ def test_the_api_console_shows_a_plain_http_address_for_a_new_ticket(
 def test_the_api_console_reports_a_request_that_the_browser_sent_twice(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    api.emulator.fault("connection_reset", phase="after_commit", times=1)
+    api.emulator.fault("connection_reset", after_commit=True, times=1)
     with dashboard(panel("try?call=set_project_powered_by_flag")) as page:
         page.evaluate(_SENT_AGAIN)
         page.click("button", "Send")

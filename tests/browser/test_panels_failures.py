@@ -117,7 +117,7 @@ def test_everyday_faults_are_armed_with_one_click(
         "connection_reset",
     ]
     response_lost: Any = api.emulator.faults[4].now
-    assert response_lost.phase == "after_commit"
+    assert response_lost.after_commit is True
     assert not any("times" in fault for fault in armed[1:])
 
 
@@ -211,7 +211,7 @@ def test_the_faults_panel_sends_every_matching_condition(
         page.click("checkbox", MORE)
         page.fill("spinbutton", "probability", "0.5")
         page.fill("textbox", "header", "X-Client: mobile*")
-        page.fill("textbox", "ttl", "10m")
+        page.fill("textbox", "until", "10m")
         page.click("button", "Arm")
         page.read("is armed.")
 

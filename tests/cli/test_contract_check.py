@@ -89,7 +89,7 @@ def test_contract_check_prints_observed_assumptions_as_scenario_yaml(
     hosting_emulator.set_assumptions(values)
     path = tmp_path / "observed.yaml"
 
-    result = check("--scenario", str(path))
+    result = check("--write-scenario", str(path))
 
     text = path.read_text(encoding="utf-8")
     block = text[text.index("assumptions:") :]
@@ -106,7 +106,7 @@ def test_contract_check_prints_observed_assumptions_as_scenario_yaml(
 def test_the_scenario_of_an_unchanged_emulator_is_valid(check: Check, run, tmp_path: Path):
     path = tmp_path / "observed.yaml"
 
-    check("--scenario", str(path))
+    check("--write-scenario", str(path))
 
     assert run("scenario", "check", str(path)).exit_code == 0
 

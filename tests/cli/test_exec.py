@@ -141,7 +141,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
 
 
 def test_variation_points_may_be_given_one_by_one_or_by_commas(run, runs: list[Execution]):
-    run(*shlex.split("exec --vary 7 --only page-size --only key-order,next-poll -- x"))
+    run(*shlex.split("exec --vary 7 --vary-only page-size --vary-only key-order,next-poll -- x"))
 
     assert runs[0].settings.vary == "7"
     assert runs[0].settings.vary_only == ("page-size", "next-poll", "key-order")
@@ -190,7 +190,7 @@ def test_a_failure_in_worlds_of_the_command_itself_says_that_they_vary_too(
 
 
 def test_a_successful_varied_run_prints_nothing(run, runs):
-    result = run("exec", "--vary", "7", "--only", "key-order", "--shrink", "--", "x")
+    result = run("exec", "--vary", "7", "--vary-only", "key-order", "--shrink", "--", "x")
 
     assert (result.exit_code, result.stderr, len(runs)) == (0, "", 1)
 
@@ -209,8 +209,8 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
     assert lines[2].startswith("Shrinking takes at most 43 more runs")
     assert lines[3].startswith("The command fails with page-size and extra-fields alone (")
     assert lines[4] == (
-        "Repeat with: hosting-emulator exec --report never --vary 7 --only page-size --only extra-fields "
-        "-- npm test"
+        "Repeat with: hosting-emulator exec --report never --vary 7 --vary-only page-size "
+        "--vary-only extra-fields -- npm test"
     )
     assert len(runs) <= 1 + 43
     assert [run.silent for run in runs] == [False] + [True] * (len(runs) - 1)
@@ -236,7 +236,9 @@ def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pyte
         "Without this variation, the command fails with id-order",
         "Without this variation, the command fails with timestamp-form",
     ]
-    assert lines[-1] == "Repeat with: hosting-emulator exec --vary 7 --only timestamp-form -- x"
+    assert (
+        lines[-1] == "Repeat with: hosting-emulator exec --vary 7 --vary-only timestamp-form -- x"
+    )
 
 
 def test_shrinking_blames_no_point_for_a_run_that_fails_without_variation(
@@ -297,13 +299,13 @@ def test_a_failed_varied_story_prints_its_seed(ask, control: FakeControl):
     variation = {"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {"key-order": 2}}
     control.on("POST /scenarios/run", story_report(passed=False, variation=variation))
 
-    result = ask("scenario", "run", "outage", "--vary", "7", "--only", "key-order")
+    result = ask("scenario", "run", "outage", "--vary", "7", "--vary-only", "key-order")
 
     assert control.bodies("POST /scenarios/run") == [
-        {"name": "outage", "vary": "7", "only": ["key-order"]}
+        {"name": "outage", "vary": "7", "vary_only": ["key-order"]}
     ]
     assert "varied   by seed 7, confined to key-order: key-order" in result.stdout
-    assert "again    --vary 7 --only key-order" in result.stdout
+    assert "again    --vary 7 --vary-only key-order" in result.stdout
     assert result.stderr.splitlines()[-1] == (
         "With --vary, a story fails if it expects one particular choice of the emulator. "
         "Responses varied at: key-order."
@@ -318,7 +320,7 @@ def test_a_passed_varied_story_prints_no_advice(ask, control: FakeControl):
 
 
 def test_start_passes_the_variation_on(run, bootstrap: FakeBootstrap):
-    run("start", "--ephemeral", "--vary", "7", "--only", "page-size")
+    run("start", "--ephemeral", "--vary", "7", "--vary-only", "page-size")
 
     [settings] = bootstrap.settings
     assert (settings.vary, settings.vary_only) == ("7", ("page-size",))

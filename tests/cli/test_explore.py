@@ -74,7 +74,7 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
             "-- node"
         ),
     )
-    run("explore", "--point", POINT, "--", "node")
+    run("explore", "--trial", POINT, "--", "node")
 
     settings = replace(
         SETTINGS,
@@ -99,7 +99,7 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
     assert line == (
         "hosting-emulator explore --scenario mine.yaml --seed 42 --clock real "
         "--assume accepted_status=200 --user reader --export HOSTING_BASE_URL=API_URL "
-        f"--time-limit 1m30s --conduct error --point '{POINT}' -- node"
+        f"--time-limit 1m30s --conduct error --trial '{POINT}' -- node"
     )
     assert exploration.conduct == "error"
     assert exploration.repeat_clean == (
@@ -110,7 +110,7 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
 
 
 def test_explore_reads_a_point(run, explored: list[CommandExploration]):
-    run("explore", "--point", POINT, "--", "node")
+    run("explore", "--trial", POINT, "--", "node")
 
     assert str(explored[0].point) == POINT
 

@@ -15,7 +15,7 @@ ARMED = fault(
     call="apply_project_domains",
     header={"X-Try": "1"},
     times=2,
-    phase="after_commit",
+    after_commit=True,
     considered=5,
     seen=3,
     hits=1,
@@ -31,7 +31,7 @@ def test_fault_add_prints_the_id_on_stdout_and_the_fault_on_stderr(ask, control:
     assert (result.exit_code, result.stdout) == (0, "fault-1\n")
     assert result.stderr == (
         "Armed fault-1 in world default: abort code=service_unavailable, "
-        "call=apply_project_domains header=X-Try:1, times=2, after_commit.\n"
+        "call=apply_project_domains header=X-Try:1, times=2, after the commit.\n"
     )
 
 
@@ -46,7 +46,8 @@ def test_fault_list_shows_faults_in_their_order(ask, control: FakeControl):
         "EFFECT",
         "MATCHES",
         "WHEN",
-        "PHASE",
+        "AFTER",
+        "COMMIT",
         "CONSIDERED",
         "SEEN",
         "HITS",
@@ -55,11 +56,9 @@ def test_fault_list_shows_faults_in_their_order(ask, control: FakeControl):
     ]
     assert " ".join(lines[1].split()) == (
         "fault-1 abort code=service_unavailable call=apply_project_domains header=X-Try:1 times=2 "
-        "after_commit 5 3 1 no"
+        "yes 5 3 1 no"
     )
-    assert " ".join(lines[2].split()) == (
-        "fault-2 connection_reset everything always before_commit 0 0 0 yes"
-    )
+    assert " ".join(lines[2].split()) == ("fault-2 connection_reset everything always no 0 0 0 yes")
 
 
 def test_fault_list_without_faults_shows_its_headers(ask, control: FakeControl):
@@ -133,7 +132,7 @@ def test_intervene_list_asks_the_emulator_of_the_option_url(run, control: FakeCo
 
 
 def test_a_fault_without_a_phase_is_listed(ask, control: FakeControl):
-    altering = fault("alter", alter={"remove": "/progress"}, phase=None)
+    altering = fault("alter", alter={"remove": "/progress"}, after_commit=None)
     control.on("GET /worlds/default/faults", items(altering))
 
     line = ask("fault", "list").stdout.splitlines()[1]

@@ -27,12 +27,12 @@ GOLDEN = Path(__file__).with_name("command_line.txt")
 LINES = """
 world create checkout --clock skip --seed 42 --assume accepted_status=200
 world create checkout
-world create varied --vary 5 --only page-size --clock frozen --at 2030-01-31T09:30:00Z --json
+world create varied --vary 5 --vary-only page-size --clock frozen --at 2030-01-31T09:30:00Z --json
 world list
 status
 scenario run stuck-operation plan-limit-reached
 scenario run stuck-operation --world default
-scenario run stuck-operation --json --vary 7 --only page-size
+scenario run stuck-operation --json --vary 7 --vary-only page-size
 scenario load stuck-operation --world checkout
 requests list
 requests list --status 4xx

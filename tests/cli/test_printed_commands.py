@@ -235,7 +235,7 @@ def test_a_command_in_a_refusal_of_the_control_api_can_be_run(
         "hosting-emulator scenario show zzz",
         "hosting-emulator start --port 0 --ephemeral --scenario zzz",
         "hosting-emulator start --port 0 --ephemeral --assume zzz=1",
-        "hosting-emulator start --port 0 --ephemeral --vary 5 --only zzz",
+        "hosting-emulator start --port 0 --ephemeral --vary 5 --vary-only zzz",
         "hosting-emulator exec --conduct report --skip-rule zzz -- true",
     ],
 )

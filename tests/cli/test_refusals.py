@@ -150,8 +150,8 @@ REFUSALS = [
         refusal
         for line in ("exec {} x", "start {}", "scenario run {} x")
         for refusal in (
-            Refusal(line.format("--only page-size"), "--only needs --vary"),
-            Refusal(line.format("--vary 7 --only page-sizes"), "did you mean page-size?"),
+            Refusal(line.format("--vary-only page-size"), "--vary-only needs --vary"),
+            Refusal(line.format("--vary 7 --vary-only page-sizes"), "did you mean page-size?"),
         )
     ),
     Refusal("judge", "give a command to run: hosting-emulator judge -- CMD [ARGS]..."),
@@ -166,8 +166,8 @@ REFUSALS = [
     Refusal("explore --faults timeot x", "did you mean timeout?"),
     Refusal("explore --faults abort:rate_limit x", "did you mean abort:rate_limited?"),
     Refusal("explore --call list_deployment x", "did you mean list_deployments?"),
-    Refusal("explore --point nonsense x", "write CALL#N/FAULT/PHASE"),
-    Refusal(f"explore --point '{POINT}' --json x", "--point runs one point"),
+    Refusal("explore --trial nonsense x", "write CALL#N/FAULT/PHASE"),
+    Refusal(f"explore --trial '{POINT}' --json x", "--trial makes one trial"),
     Refusal("explore --time-limit 0s x", "leaves no time"),
     Refusal("explore --time-limit 2 x", "'2' has no unit: write 2s for seconds"),
     Refusal("explore --conduct loud x", "--conduct", "'loud'"),
@@ -197,7 +197,7 @@ REFUSALS = [
             f"--allow keys {option} nowhere/observed.yaml",
             "cannot write nowhere/observed.yaml: no such directory",
         )
-        for option in ("--scenario", "--junit")
+        for option in ("--write-scenario", "--junit")
     ),
     # The settings file beside an app.
     settings_refusal(
@@ -220,7 +220,8 @@ REFUSALS = [
         "at: 2030-01-31", "hosting-emulator.yaml:1: Invalid value for '--at': '2030-01-31' is not"
     ),
     settings_refusal(
-        "{vary: 7, only: page-sise}", "hosting-emulator.yaml:1: Invalid value for '--only'"
+        "{vary: 7, vary-only: page-sise}",
+        "hosting-emulator.yaml:1: Invalid value for '--vary-only'",
     ),
     settings_refusal(
         "assumptions: 5",

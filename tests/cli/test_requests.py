@@ -12,7 +12,7 @@ from tests.support.fake_control import FakeControl, event_stream
 
 ITEM = exchange(
     2,
-    principal="01OUT",
+    user_id="01OUT",
     user="outsider",
     status=404,
     code="resource_not_found",
@@ -92,13 +92,13 @@ def test_requests_list_prints_the_exchanges_as_json(ask, control: FakeControl):
 
 
 def test_requests_list_passes_filters_on(ask, control: FakeControl):
-    query = "limit=5&call=none&status=4xx&user=reader&project=shop&since=a&until=b&text=c+d"
+    query = "limit=5&call=none&status=4xx&user=reader&project=shop&since=a&before=b&text=c+d"
     control.on(f"GET /worlds/default/requests?{query}", request_page(ITEM))
 
     result = ask(
         *shlex.split(
             "requests list --limit 5 --call none --status 4xx --json --user reader "
-            "--project shop --since a --until b --text 'c d'"
+            "--project shop --since a --before b --text 'c d'"
         ),
     )
 
@@ -226,7 +226,7 @@ def test_requests_replay_can_keep_the_idempotency_key(ask, control: FakeControl)
 def tailed(control: FakeControl, *events: tuple[str, Any], query: str = "") -> None:
     control.on("GET /worlds/default/requests?limit=10" + query, request_page(ITEM, FINE))
     stream = event_stream(*events)
-    control.on("GET /worlds/default/events?only=request%2Cworld" + query, stream)
+    control.on("GET /worlds/default/events?kinds=request%2Cworld" + query, stream)
 
 
 def test_requests_tail_begins_with_the_latest_requests_and_follows(ask, control: FakeControl):

@@ -50,7 +50,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
         },
     ),
     (
-        f"world create --at {AT} --kept",
+        f"world create --at {AT} --on-disk",
         "POST /worlds",
         world("w"),
         {"clock": {"at": AT}, "ephemeral": False},
@@ -97,7 +97,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
             "abort": {"code": "service_unavailable"},
             "call": "apply_project_domains",
             "times": 2,
-            "phase": "after_commit",
+            "after_commit": True,
         },
     ),
     (
@@ -106,7 +106,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
         ARMED,
         {
             "latency": {"delay_ms": 200, "jitter_ms": 50, "distribution": "normal"},
-            "phase": "before_commit",
+            "after_commit": False,
         },
     ),
     (
@@ -133,10 +133,10 @@ CASES: list[tuple[str, str, Any, Any]] = [
         },
     ),
     (
-        f"fault add timeout --probability 0.5 --from 10m --until {AT} --ttl PT1H",
+        f"fault add timeout --probability 0.5 --from 10m --until {AT}",
         ADD,
         ARMED,
-        {"timeout": {}, "probability": 0.5, "from": "10m", "until": AT, "ttl": "PT1H"},
+        {"timeout": {}, "probability": 0.5, "from": "10m", "until": AT},
     ),
     (
         """fault add --json-fault '{"timeout": {}, "method": "PUT", "times": 1}'""",

@@ -46,7 +46,7 @@ def emulator() -> Iterator[BackgroundEmulator]:
             code="service_unavailable",
             detail="no " * 30,
             call="get_operation",
-            ttl="1h",
+            until="1h",
         )
         world.outcome("fail", phase="deploying", project="shop")
         HttpWorld(world).apply_domains(key="k" * 60)

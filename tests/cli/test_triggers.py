@@ -81,7 +81,7 @@ def test_watched_triggers_are_printed_again_only_when_one_changes(ask, control: 
     commit = ("commit", {"commit": 2})
     control.on("GET /worlds/default/events", event_stream(commit, commit))
 
-    lines = ask("triggers", "--watch", "--json").stdout.splitlines()
+    lines = ask("triggers", "--follow", "--json").stdout.splitlines()
 
     assert [json.loads(line) for line in lines] == [[ENTRY], [ACTED]]
 
@@ -90,7 +90,7 @@ def test_watched_triggers_are_separated_by_an_empty_line(ask, control: FakeContr
     triggers_are(control, [ENTRY], [ACTED])
     control.on("GET /worlds/default/events", event_stream(("commit", {"commit": 2})))
 
-    lines = ask("triggers", "--watch").stdout.splitlines()
+    lines = ask("triggers", "--follow").stdout.splitlines()
 
     assert lines.count("") == 1
     assert lines[-1] == "timeline[0]: acme is free."

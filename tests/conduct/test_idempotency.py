@@ -10,14 +10,14 @@ from tests.support.judged_world import SECOND_MS, JudgedWorld
 NEW_KEY = "new-key-after-uncertainty"
 REUSED = "key-reused-for-another-request"
 LOST: tuple[dict[str, Any], ...] = (
-    {"connection_reset": {}, "phase": "after_commit"},
+    {"connection_reset": {}, "after_commit": True},
     {"connection_reset": {}},
-    {"timeout": {}, "phase": "after_commit"},
+    {"timeout": {}, "after_commit": True},
     {"timeout": {}},
-    {"truncate": {"bytes": 10}, "phase": "after_commit"},
+    {"truncate": {"bytes": 10}, "after_commit": True},
     {"malformed_response": {}},
     {"empty_response": {}},
-    {"gateway_error": {"status": 502}, "phase": "after_commit"},
+    {"gateway_error": {"status": 502}, "after_commit": True},
     {"gateway_error": {"status": 504}},
     {"abort": {"code": "service_unavailable"}},
     {"abort": {"code": "api_key_creation_uncertain"}},

@@ -69,7 +69,7 @@ def test_a_lost_response_requests_no_wait(client: JudgedWorld):
 @pytest.mark.parametrize(
     "fault",
     [
-        {"latency": {"delay_ms": 3000}, "phase": "after_commit"},
+        {"latency": {"delay_ms": 3000}, "after_commit": True},
         {"slow_response": {"bytes_per_second": 100}},
     ],
 )

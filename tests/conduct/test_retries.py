@@ -453,7 +453,7 @@ def test_a_few_retries_without_a_pause_are_no_finding(client: JudgedWorld):
 def test_a_retry_after_in_a_lost_response_requests_no_wait(client: JudgedWorld):
     client.fault(**LIMITED)
     client.fault(truncate={"bytes": 5})
-    client.fault(latency={"delay_ms": 3000}, phase="after_commit")
+    client.fault(latency={"delay_ms": 3000}, after_commit=True)
     client.dns()
     first = client.engine.log.newest(1)[0]
     first.lost = "truncate"  # as if the connection had ended early

@@ -215,7 +215,7 @@ def test_following_a_redirect_within_the_host_is_no_finding(client: JudgedWorld)
 
 def test_repeating_a_redemption_whose_response_was_lost_is_no_finding(client: JudgedWorld):
     url = client.ticket().json["redeem_url"]
-    client.fault(connection_reset={}, phase="after_commit", call="redeem_ticket")
+    client.fault(connection_reset={}, after_commit=True, call="redeem_ticket")
     client.redeem(url)
     assert client.redeem(url).status == 404
 

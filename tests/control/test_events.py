@@ -175,7 +175,7 @@ async def test_a_listener_receives_commits_time_faults_and_a_reset(source: Event
 
 
 async def test_each_world_reports_which_worlds_are_created_and_deleted(source: EventSource):
-    listener = await source.listen("?only=worlds")
+    listener = await source.listen("?kinds=worlds")
     await source.send("POST", "/_emulator/worlds", {"name": "made"})
     await source.send("POST", "/_emulator/worlds/made/fork", {"name": "forked"})
     await source.send("DELETE", "/_emulator/worlds/made")
@@ -189,7 +189,7 @@ async def test_each_world_reports_which_worlds_are_created_and_deleted(source: E
 
 
 async def test_a_listener_can_select_kinds_and_requests(source: EventSource):
-    listener = await source.listen("?only=request&status=4xx")
+    listener = await source.listen("?kinds=request&status=4xx")
     await source.read_dns()
     source.emit(1)
     await source.send("GET", "/v1/nowhere")
@@ -198,7 +198,7 @@ async def test_a_listener_can_select_kinds_and_requests(source: EventSource):
     listener.close()
 
 
-@pytest.mark.parametrize("query", ["?only=request,weather", "?status=x", "?user=bob"])
+@pytest.mark.parametrize("query", ["?kinds=request,weather", "?status=x", "?user=bob"])
 async def test_an_impossible_selection_is_refused_before_the_stream_begins(
     source: EventSource, query: str
 ):
@@ -295,7 +295,7 @@ async def test_a_listener_that_reads_nothing_is_disconnected(
     writer.write(f"GET {WORLD}/events HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     await wait_until(lambda: source.listeners == 1)
-    second_listener = await source.listen("?only=request")
+    second_listener = await source.listen("?kinds=request")
 
     async with asyncio.timeout(PATIENCE_S):
         while source.listeners == 2:
@@ -322,7 +322,7 @@ async def test_an_emulator_stops_although_a_listener_is_connected(source: EventS
 
 
 async def test_a_commit_that_no_request_made_is_an_event(source: EventSource):
-    listener = await source.listen("?only=commit")
+    listener = await source.listen("?kinds=commit")
     intervene_in(source.engine, "hold_claim", project="shop")
 
     _, kind, data = await listener.next()
@@ -337,7 +337,7 @@ async def test_a_commit_reports_an_intervention_of_its_timeline_that_was_refused
     planned = {"at": "1s", "intervene": {"release_claim": {"project": "shop"}}}
     scenario = {"name": "planned", "description": "Plans one.", "timeline": [planned]}
     await source.send("POST", f"{WORLD}/scenario", {"text": json.dumps(scenario)})
-    listener = await source.listen("?only=commit")
+    listener = await source.listen("?kinds=commit")
 
     source.engine.move_by(1000)
 

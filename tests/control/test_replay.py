@@ -16,7 +16,7 @@ async def test_a_replay_shows_its_own_exchange_although_others_came_meanwhile(
 ):
     api = InProcess()
     api.dns()
-    api.add_fault(latency={"delay_ms": 5}, phase="after_commit")
+    api.add_fault(latency={"delay_ms": 5}, after_commit=True)
 
     async def meanwhile(*_: Any) -> None:
         api.deployments()

@@ -253,8 +253,8 @@ def test_the_trail_says_whether_a_fault_acted_or_why_not(fault: Mapping[str, Any
 
 def test_the_trail_says_that_a_fault_may_have_come_after_the_fault_that_acted():
     api = InProcess()
-    for phase in ("before_commit", "after_commit"):
-        api.add_fault(truncate={}, phase=phase)
+    for after_commit in (False, True):
+        api.add_fault(truncate={}, after_commit=after_commit)
     api.dns()
 
     sentence = "1 armed fault does not match the request, or came after fault-1."
@@ -391,7 +391,7 @@ STEPS = (
 def test_the_steps_of_a_trail_are_in_the_documented_order():
     api = InProcess(fresh_world(mode="skip"))
     api.add_fault(latency={"delay_ms": 0}, times=1)
-    api.add_fault(empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
+    api.add_fault(empty_response={}, after_commit=True, call="apply_project_domains", times=1)
     api.apply_domains(key="k")
     api.poll(api.apply_domains(key="k").json["id"])
     api.apply_domains(key="k", user="reader")
@@ -406,8 +406,8 @@ def test_the_steps_of_a_trail_are_in_the_documented_order():
 def test_a_fault_in_the_phase_after_commit_follows_the_commit_in_the_trail():
     api = InProcess()
     api.add_fault(latency={"delay_ms": 0})
-    api.add_fault(abort={"code": "rate_limited"}, phase="after_commit", times=1, skip_first=1)
-    api.add_fault(connection_reset={}, phase="after_commit")
+    api.add_fault(abort={"code": "rate_limited"}, after_commit=True, times=1, skip_first=1)
+    api.add_fault(connection_reset={}, after_commit=True)
     api.apply_domains()
 
     assert [(name, says.split(":")[0]) for name, says in steps(api) if name in ORDERED] == [
@@ -428,7 +428,7 @@ def test_a_fault_in_the_phase_after_commit_follows_the_commit_in_the_trail():
 
 def test_a_fault_that_replaces_the_response_stands_between_commit_and_refusal():
     api = InProcess()
-    api.add_fault(abort={"code": "service_unavailable"}, phase="after_commit")
+    api.add_fault(abort={"code": "service_unavailable"}, after_commit=True)
     api.apply_domains()
 
     names = [name for name, _ in groupby(name for name, _ in steps(api))]
@@ -448,7 +448,7 @@ def test_a_commit_uses_its_idempotency_key_although_the_response_was_lost(
     fault: Mapping[str, Any], fate: str
 ):
     api = InProcess()
-    api.add_fault(**fault, phase="after_commit", times=1)
+    api.add_fault(**fault, after_commit=True, times=1)
     api.apply_domains(key="k")
     api.apply_domains(key="k")
 

@@ -92,7 +92,7 @@ class NearlyFull(Keeper):
 @pytest.mark.parametrize(
     "planned",
     [
-        "faults: [{latency: {delay_ms: 1}, phase: after_commit}]",
+        "faults: [{latency: {delay_ms: 1}, after_commit: true}]",
         "timeline: [{after_calls: 2, intervene: {set_plan: {organization: acme, plan: free}}}]",
     ],
 )

@@ -65,7 +65,7 @@ def test_a_filter_by_project_matches_its_paths_and_its_operations(api: InProcess
 def test_a_filter_by_time_uses_world_time_and_excludes_the_end(api: InProcess):
     moment = api.engine.log.newest(1)[0].at_ms
     assert numbers(api, RequestFilter(since_ms=moment)) == [5, 6, 7]
-    assert numbers(api, RequestFilter(until_ms=moment)) == [1, 2, 3, 4]
+    assert numbers(api, RequestFilter(before_ms=moment)) == [1, 2, 3, 4]
 
 
 def test_a_filter_by_text_does_not_search_secrets():

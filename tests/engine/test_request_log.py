@@ -32,7 +32,7 @@ def whole_exchanges(api: InProcess, entries: list[Entry]) -> list[dict[str, Any]
     return documents
 
 
-def test_an_entry_states_principal_request_and_reason_of_the_response():
+def test_an_entry_states_user_request_and_reason_of_the_response():
     api = InProcess()
     api.set_flag(True, user="reader", key="flag-1")
 
@@ -40,7 +40,7 @@ def test_an_entry_states_principal_request_and_reason_of_the_response():
 
     assert (entry["n"], entry["method"], entry["status"]) == (1, "PUT", 403)
     assert (entry["call"], entry["code"]) == ("set_project_powered_by_flag", "forbidden")
-    assert entry["principal"] == api.world.indexes["user:reader"]
+    assert entry["user_id"] == api.world.indexes["user:reader"]
     assert (entry["user"], entry["project"]) == ("reader", api.project_id())
     assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
     assert entry["why"] == ("the call needs the owner role, and the user's role is reader",)

@@ -141,7 +141,7 @@ def test_a_fault_acts_while_none_of_the_conditions_in_not_holds():
 
 def test_a_condition_of_a_fault_after_commit_is_about_the_state_after_the_change():
     api = InProcess()
-    armed(api, {"flag": True}, phase="after_commit", call="set_project_powered_by_flag")
+    armed(api, {"flag": True}, after_commit=True, call="set_project_powered_by_flag")
 
     statuses = [api.set_flag(False).status, api.set_flag(True).status]
 

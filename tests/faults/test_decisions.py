@@ -88,7 +88,7 @@ def test_a_match_can_name_project_and_principal_by_id(desk: Desk):
 
 def test_a_fault_acts_only_in_its_phase(desk: Desk):
     before = desk.arm(connection_reset={})
-    after = desk.arm(timeout={}, phase="after_commit")
+    after = desk.arm(timeout={}, after_commit=True)
 
     assert [fault.id for fault in desk.ask(phase="before_commit").acted] == [before]
     assert [fault.id for fault in desk.ask(phase="after_commit").acted] == [after]
@@ -172,20 +172,14 @@ def test_from_and_until_are_moments_of_world_time(desk: Desk, as_timestamp: bool
     assert NOON.isoformat() == "2026-03-01T12:00:00+00:00"
 
 
-def test_the_ttl_of_a_fault_counts_from_its_arming(desk: Desk):
+def test_a_duration_in_until_counts_from_the_arming(desk: Desk):
     desk.now_ms += 5 * MINUTE_MS
-    desk.arm(timeout={}, ttl="1m")
+    desk.arm(timeout={}, until="1m")
 
     desk.now_ms += MINUTE_MS - 1
     assert desk.acts()
     desk.now_ms += 1
     assert not desk.acts()
-
-
-def test_the_earlier_of_until_and_ttl_ends_a_fault(desk: Desk):
-    fault = desk.arm(timeout={}, until="10m", ttl="1m")
-
-    assert desk.fault(fault).rule.until_ms == NOON_MS + MINUTE_MS
 
 
 def test_requests_before_from_count_for_skip_first(desk: Desk):
@@ -197,9 +191,9 @@ def test_requests_before_from_count_for_skip_first(desk: Desk):
     assert desk.fault(fault).seen == 4
 
 
-def test_a_fault_is_spent_by_its_times_or_by_its_ttl(desk: Desk):
+def test_a_fault_is_spent_by_its_times_or_by_its_end(desk: Desk):
     by_times = desk.arm(latency={"delay_ms": 1}, times=1)
-    by_time = desk.arm(latency={"delay_ms": 1}, ttl="1m")
+    by_time = desk.arm(latency={"delay_ms": 1}, until="1m")
 
     assert not desk.view(by_times)["spent"]
     desk.ask()

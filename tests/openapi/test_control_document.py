@@ -158,7 +158,7 @@ def test_the_filters_of_requests_are_documented_as_query_parameters(document: An
     parameters = document["paths"][f"/worlds/{{world}}/{path}"]["get"]["parameters"]
     documented = {item["name"] for item in parameters if item["in"] == "query"}
 
-    assert {"call", "status", "user", "project", "since", "until", "text", "after"} <= documented
+    assert {"call", "status", "user", "project", "since", "before", "text", "after"} <= documented
 
 
 def test_a_number_outside_its_documented_bounds_is_refused_by_its_name(

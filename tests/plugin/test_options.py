@@ -268,7 +268,7 @@ def test_options_and_ini_values_override_the_settings_file(suite: Suite):
 
 
 def test_a_variation_point_that_is_not_text_is_refused_in_one_line(suite: Suite):
-    (suite.path / "hosting-emulator.yaml").write_text("{vary: 7, only: [5]}")
+    (suite.path / "hosting-emulator.yaml").write_text("{vary: 7, vary-only: [5]}")
     suite.write(test_it="def test_it(hosting_emulator): pass")
 
     output = suite.run().stdout.str()

@@ -53,7 +53,7 @@ CONDITIONS: list[dict[str, Any]] = [
     {"skip_first": 1},
     {"every": 2},
     {"probability": 0.5},
-    {"phase": "after_commit"},
+    {"after_commit": True},
 ]
 
 
@@ -200,7 +200,7 @@ class RandomSession:
         if draw.random() < 0.5:
             fault |= draw.choice(CONDITIONS)
         if draw.random() < 0.3:
-            fault["ttl"] = "30s"
+            fault["until"] = "30s"
         self.api.add_fault(**fault)
 
     def disarm(self) -> None:

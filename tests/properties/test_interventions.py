@@ -88,13 +88,13 @@ def send_call(api: InProcess, data: st.DataObject) -> None:
 def arm(api: InProcess, data: st.DataObject) -> None:
     examples = fault_examples()
     kind = data.draw(st.sampled_from([name for name in examples if name != "latency"]))
-    phase = data.draw(st.sampled_from(["before_commit", "after_commit"]))
+    after_commit = data.draw(st.booleans())
     try:
-        api.add_fault(**{kind: examples[kind]}, phase=phase, times=1)
+        api.add_fault(**{kind: examples[kind]}, after_commit=after_commit, times=1)
     except (
         DocumentRefused
     ) as refused:  # some kinds have one phase, or none, or need a running clock
-        if refused.field not in ("phase", "admission_queue"):
+        if refused.field not in ("after_commit", "admission_queue"):
             raise
 
 

@@ -341,7 +341,7 @@ class Hosting(RuleBasedStateMachine):
     @rule(project=ANY_PROJECT)
     def lose_response_to_fault(self, project: str) -> None:
         """The operation is accepted although the response is lost. A retry changes nothing."""
-        self.api.add_fault(connection_reset={}, phase="after_commit", times=1)
+        self.api.add_fault(connection_reset={}, after_commit=True, times=1)
         key = self.new_key()
         user = self.owner(project)
         assert self.api.apply_domains(project=project, user=user, key=key).status == 0

@@ -237,7 +237,7 @@ def test_a_request_is_retried_with_its_key_until_its_expectation_holds():
     passes(
         """
         faults:
-          - {connection_reset: , call: apply_project_domains, phase: after_commit, times: 1}
+          - {connection_reset: , call: apply_project_domains, after_commit: true, times: 1}
           - {abort: {code: rate_limited, retry_after_seconds: 7}, call: get_dns_authorization, times: 2}
         story:
           - call: apply_project_domains
@@ -372,7 +372,7 @@ def test_faults_of_the_identity_provider_act_in_a_story_without_waiting():
         SIGN_IN
         + """
         faults:
-          - {connection_reset: , call: idp_token, phase: after_commit, times: 1}
+          - {connection_reset: , call: idp_token, after_commit: true, times: 1}
           - {latency: {delay_ms: 90000}, call: idp_userinfo}
         story:
           - {use: authorize, with: {user: owner}}

@@ -103,7 +103,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
         ),
         ("faults:\n  - abort: {code: rate_limited}\n    cal: x", 5, "cal:", "did you mean call?"),
         ("faults: [{timeout: , project: shpo}]", 3, "shpo", "did you mean shop?"),
-        ("faults: [{timeout: , ttl: long}]", 3, "long", "'long' is not a duration"),
+        ("faults: [{timeout: , until: long}]", 3, "long", "nor a duration from now"),
         ("timeline: [{at: 1s}]", 3, "{at:", "must have exactly one of fault, outcome, intervene"),
         ("timeline: [{fault: {timeout: }}]", 3, "{fault:", "either at or after_calls"),
         ("timeline: [{at: later, fault: {timeout: }}]", 3, "later", "or a timestamp, not 'later'"),

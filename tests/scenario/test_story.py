@@ -448,7 +448,7 @@ def test_a_story_moves_time_by_each_wait(clock: str, state: str):
           - call: apply_project_domains
             save: {{operation: id}}
           - fault: {{latency: {{delay_ms: 4000}}}}
-          - fault: {{latency: {{delay_ms: 1000}}, phase: after_commit}}
+          - fault: {{latency: {{delay_ms: 1000}}, after_commit: true}}
           - call: list_deployments
             times: 2
             expect: {{delayed: true}}

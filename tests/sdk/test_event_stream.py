@@ -21,10 +21,10 @@ def stream(text: str, **options: object) -> FakeResponse:
 
 def test_listen_yields_events_in_order(client: ControlClient, control: FakeControl):
     text = STREAM + 'id: 9\nevent: gap\ndata: {"missed": 2}\n\n'
-    control.on("GET /worlds/w/events?only=request%2Cworld&status=4xx", stream(text))
+    control.on("GET /worlds/w/events?kinds=request%2Cworld&status=4xx", stream(text))
 
     with client.world("w").requests.listen(
-        only=("request", "world"), status="4xx", call=None
+        kinds=("request", "world"), status="4xx", call=None
     ) as events:
         received = list(events)
 

@@ -29,7 +29,7 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_vary_accepts_a_seed_with_or_without_points(vary: Any, only: Any, expected: Any):
     request = world_request(None, "", None, vary=vary, vary_only=only)
 
-    assert (request["vary"], request["only"]) == expected
+    assert (request["vary"], request["vary_only"]) == expected
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_an_armed_fault_holds_what_was_written_beside_its_counts(
 
     assert state.id == fault()["id"]
     assert state.hits == fault()["hits"]
-    assert not {"id", "order", "phase", "armed_at", "hits"} & state.written.keys()
+    assert not {"id", "order", "after_commit", "armed_at", "hits"} & state.written.keys()
     assert state.written == {
         name: value for name, value in fault().items() if name in state.written
     }

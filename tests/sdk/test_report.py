@@ -91,7 +91,7 @@ DOCUMENT: dict[str, Any] = {
             "truncate": {},
             "call": "list_deployments",
             "times": 1,
-            "phase": "after_commit",
+            "after_commit": True,
             "armed_at": "2026-01-01T00:00:00.000Z",
             "considered": 5,
             "seen": 3,
@@ -103,7 +103,7 @@ DOCUMENT: dict[str, Any] = {
             "id": "fault-2",
             "timeout": {},
             "header": {"X-A": "*"},
-            "phase": "before_commit",
+            "after_commit": False,
             "considered": 2,
             "seen": 0,
             "hits": 0,
@@ -128,8 +128,8 @@ TEXT = inspect.cleandoc(
         It is stuck.
         Nobody moves it.
     2 faults: 1 armed, 1 used up
-      fault-1  truncate  after_commit call=list_deployments times=1  considered 5, seen 3, hits 1, used up
-      fault-2  timeout   before_commit header=X-A:*                  considered 2, seen 0, hits 0
+      fault-1  truncate  after the commit call=list_deployments times=1  considered 5, seen 3, hits 1, used up
+      fault-2  timeout   before the commit header=X-A:*                  considered 2, seen 0, hits 0
       fault-2 never acted: there was no such header.
     """
 )
@@ -141,7 +141,7 @@ EXCHANGE: dict[str, Any] = {
     "query": "",
     "project": None,
     "operation": None,
-    "principal": None,
+    "user_id": None,
     "idempotency_key": None,
     "varied": [],
     "duration_us": 1.0,

@@ -412,12 +412,12 @@ def test_a_change_that_cannot_be_written_is_refused(change: dict[str, Any]):
         InProcess().add_fault(alter=change)
 
 
-@pytest.mark.parametrize("phase", ["before_commit", "after_commit"])
-def test_an_alteration_has_no_phase(phase: str):
-    with pytest.raises(DocumentRefused, match="alter has no phase") as refusal:
-        InProcess().add_fault(alter={"remove": "/detail"}, phase=phase)
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_an_alteration_has_no_phase(after_commit: bool):
+    with pytest.raises(DocumentRefused, match="alter takes no after_commit") as refusal:
+        InProcess().add_fault(alter={"remove": "/detail"}, after_commit=after_commit)
 
-    assert refusal.value.field == "phase"
+    assert refusal.value.field == "after_commit"
 
 
 def test_the_state_of_an_armed_alteration_says_that_it_has_no_phase(
@@ -425,7 +425,7 @@ def test_the_state_of_an_armed_alteration_says_that_it_has_no_phase(
 ):
     fault = hosting_emulator.fault("alter", remove="/progress")
 
-    assert getattr(fault.state, "phase", "missing") is None
+    assert getattr(fault.state, "after_commit", "missing") is None
 
 
 def test_only_responses_of_the_api_are_altered():
@@ -500,7 +500,7 @@ def test_the_response_of_another_fault_is_not_altered():
 def test_a_response_is_altered_and_then_lost():
     world = InProcess()
     world.add_fault(alter={"remove": "/progress"}, call="apply_project_domains")
-    world.add_fault(connection_reset={}, phase="after_commit", times=1)
+    world.add_fault(connection_reset={}, after_commit=True, times=1)
     lost = world.apply_domains(key="k")
 
     replay = world.apply_domains(key="k")

@@ -112,7 +112,7 @@ def test_other_faults_see_the_request_once(response: str):
 def test_a_lost_response_is_that_of_the_delivery_that_the_client_would_receive(response: str):
     api = InProcess()
     deliver_twice(api, response, times=1)
-    api.add_fault(connection_reset={}, phase="after_commit", times=1)
+    api.add_fault(connection_reset={}, after_commit=True, times=1)
 
     api.apply_domains(key="k")
     lost = {entry.n: entry.lost for entry in api.engine.log.after(0)}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.sdk import HostingEmulator, Phase
+from hosting_emulator.sdk import HostingEmulator
 from tests.support.connection_outcomes import ConnectionOutcome, SocketClient
 from tests.support.http_world import HttpWorld
 from tests.support.response_checks import check_problem
@@ -219,10 +219,10 @@ EFFECTS_BY_PHASE = [
 
 @pytest.mark.parametrize(("effect", "options", "look", "phase"), EFFECTS_BY_PHASE)
 def test_each_kind_of_fault_has_its_effect_at_the_client(
-    client: SocketClient, effect: str, options: dict[str, Any], look: Look, phase: Phase
+    client: SocketClient, effect: str, options: dict[str, Any], look: Look, phase: str
 ):
-    named_phase = None if effect in ("alter", "deliver_twice") else phase
-    with client.api.emulator.fault(effect, phase=named_phase, times=1, **options) as fault:
+    after_commit = None if effect in ("alter", "deliver_twice") else phase == "after_commit"
+    with client.api.emulator.fault(effect, after_commit=after_commit, times=1, **options) as fault:
         outcome = client.set_flag(False)
         assert (fault.seen, fault.hits) == (1, 1)
 
@@ -357,7 +357,7 @@ def test_a_timeout_keeps_the_connection_open_until_the_client_closes_it(client: 
 def test_latencies_add_up_over_both_phases(client: SocketClient):
     client.api.emulator.fault("latency", delay_ms=15)
     client.api.emulator.fault("latency", delay_ms=10)
-    client.api.emulator.fault("latency", delay_ms=10, phase="after_commit")
+    client.api.emulator.fault("latency", delay_ms=10, after_commit=True)
 
     assert client.set_flag().took_s >= 0.035
 

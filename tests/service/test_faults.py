@@ -69,7 +69,7 @@ def test_a_retry_with_the_same_key_gets_the_result_of_the_lost_response(
     client = SocketClient(api)
     before = tables(api)
     method, path, body, table = MUTATIONS[call](api)
-    api.emulator.fault(effect, call=call, phase="after_commit", times=1, **options)
+    api.emulator.fault(effect, call=call, after_commit=True, times=1, **options)
 
     lost = client.send(method, path, "k", body)
     changed = tables(api)
@@ -95,7 +95,7 @@ def test_a_fault_before_the_commit_changes_nothing_and_leaves_the_key_unused(
     client = SocketClient(api)
     before = tables(api)
     method, path, body, _ = MUTATIONS[call](api)
-    api.emulator.fault(effect, call=call, phase="before_commit", times=1, **options)
+    api.emulator.fault(effect, call=call, after_commit=False, times=1, **options)
 
     client.send(method, path, "k", body)
 
@@ -107,7 +107,7 @@ def test_a_fault_before_the_commit_changes_nothing_and_leaves_the_key_unused(
 
 
 def test_a_fault_after_the_commit_does_not_act_on_refused_requests(api: HttpWorld):
-    fault = api.emulator.fault("abort", code="service_unavailable", phase="after_commit")
+    fault = api.emulator.fault("abort", code="service_unavailable", after_commit=True)
 
     expect_problem(api.set_flag("yes"), 400, "invalid_request")
     expect_problem(api.set_flag(True, user="reader"), 403, "forbidden")
@@ -123,7 +123,7 @@ def test_a_fault_after_the_commit_does_not_act_on_refused_requests(api: HttpWorl
 def test_a_fault_after_the_commit_does_not_act_on_a_replayed_refusal(api: HttpWorld):
     api.emulator.set_assumptions({"idempotency_remembers": "all_answers"})
     expect_problem(api.initialize(7, key="k"), 409, "etag_mismatch")
-    fault = api.emulator.fault("connection_reset", phase="after_commit")
+    fault = api.emulator.fault("connection_reset", after_commit=True)
 
     expect_problem(api.initialize(7, key="k"), 409, "etag_mismatch")
 
@@ -138,7 +138,7 @@ def test_a_fault_after_the_commit_does_not_act_where_nothing_was_committed(
     api: HttpWorld, before: tuple[str, dict[str, Any]], after: str, options: dict[str, Any]
 ):
     api.emulator.fault(before[0], **before[1])
-    late = api.emulator.fault(after, phase="after_commit", **options)
+    late = api.emulator.fault(after, after_commit=True, **options)
     unchanged = tables(api)
 
     seen = SocketClient(api).send("PUT", api.project_path("domains"), "k")
@@ -151,7 +151,7 @@ def test_a_fault_after_the_commit_does_not_act_where_nothing_was_committed(
 
 def test_slow_response_ends_the_search_over_both_phases(api: HttpWorld):
     api.emulator.fault("slow_response", bytes_per_second=1_000_000)
-    late = api.emulator.fault("connection_reset", phase="after_commit")
+    late = api.emulator.fault("connection_reset", after_commit=True)
 
     assert api.set_flag(False).status == 200
     assert late.seen == 0
@@ -378,7 +378,7 @@ def test_a_body_path_with_an_index_of_thousands_of_digits_matches_nothing(api: H
 
 def test_the_log_explains_the_effect_of_a_fault(api: HttpWorld):
     api.emulator.fault("latency", delay_ms=1)
-    api.emulator.fault("abort", code="rate_limited", phase="after_commit")
+    api.emulator.fault("abort", code="rate_limited", after_commit=True)
 
     api.set_flag(True)
 
@@ -390,7 +390,7 @@ def test_the_log_explains_the_effect_of_a_fault(api: HttpWorld):
 
 
 def test_a_fault_acts_from_its_from_until_its_ttl_ends(api: HttpWorld):
-    api.emulator.fault("abort", code="rate_limited", ttl="10m", from_="1m")
+    api.emulator.fault("abort", code="rate_limited", until="10m", from_="1m")
 
     statuses = []
     for step in ("59s", "1s", "8m59s999ms", "1ms"):
@@ -441,8 +441,8 @@ def test_the_options_of_an_effect_can_be_written_beside_the_rule(api: HttpWorld)
     rule: dict[str, Any] = {
         "call": "list_deployments",
         "times": 2,
-        "phase": "after_commit",
-        "ttl": "10m",
+        "after_commit": True,
+        "until": "10m",
     }
 
     beside = api.emulator.fault("rate_limit", limit=3, window="30s", from_="1m", **rule).now

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -43,10 +42,14 @@ Way = Callable[[HostingEmulator], HostingEmulator]
 
 
 @each_way
-@pytest.mark.parametrize("phase", ["before_commit", "after_commit"])
-def test_a_used_up_fault_stays_used_up(api: HttpWorld, way: Way, phase: Any) -> None:
+@pytest.mark.parametrize("after_commit", [False, True])
+def test_a_used_up_fault_stays_used_up(api: HttpWorld, way: Way, after_commit: bool) -> None:
     api.emulator.fault(
-        "abort", code="service_unavailable", call="get_dns_authorization", times=2, phase=phase
+        "abort",
+        code="service_unavailable",
+        call="get_dns_authorization",
+        times=2,
+        after_commit=after_commit,
     )
     assert [api.dns().status, api.dns().status] == [503, 503]
 
@@ -119,7 +122,7 @@ def test_an_earlier_commit_has_the_counts_of_its_time(api: HttpWorld) -> None:
 
 def test_a_rewind_never_ends_in_the_middle_of_a_request(api: HttpWorld) -> None:
     """A fault that acts after the commit counts later than the commit of its request."""
-    api.emulator.fault("abort", code="service_unavailable", times=1, phase="after_commit")
+    api.emulator.fault("abort", code="service_unavailable", times=1, after_commit=True)
     assert api.apply_domains().status == 503
     lost = newest(api.emulator)
     api.set_flag(False)

@@ -105,7 +105,7 @@ def test_triggers_have_the_counts_of_faults_and_outcomes_and_name_the_nearest_re
 ) -> None:
     api = HttpWorld(hosting_emulator)
     fault = hosting_emulator.fault(
-        "connection_reset", call="list_deployments", project="blog", phase="after_commit"
+        "connection_reset", call="list_deployments", project="blog", after_commit=True
     )
     outcome = hosting_emulator.outcome("fail", call="initialize_managed_source")
 

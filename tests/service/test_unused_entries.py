@@ -66,7 +66,7 @@ UNUSED = {
         "the request limit has not been reached",
     ),
     "after commit": (
-        "faults: [{connection_reset: {}, call: list_deployments, phase: after_commit}]",
+        "faults: [{connection_reset: {}, call: list_deployments, after_commit: true}]",
         "list_deployments",
     ),
     "another fault first": (

@@ -107,7 +107,7 @@ def test_an_impossible_variation_is_refused_and_changes_nothing(
 
 
 def test_a_world_can_begin_with_a_variation(control: ControlClient):
-    world = created(control, vary="7", only=["accepted-status", "page-size"])
+    world = created(control, vary="7", vary_only=["accepted-status", "page-size"])
 
     assert world.variation.seed == "7"
     assert world.variation.only == ["accepted-status", "page-size"]
@@ -127,7 +127,7 @@ def test_a_variation_does_not_change_assumptions_that_were_set(control: ControlC
 
 def test_points_without_a_seed_are_refused(control: ControlClient):
     with pytest.raises(ControlRefused, match="only requires vary"):
-        created(control, only=["page-size"])
+        created(control, vary_only=["page-size"])
 
 
 def test_a_scenario_can_set_the_variation(control: ControlClient):
@@ -193,7 +193,7 @@ def test_the_report_shows_how_to_repeat_the_variation(api: HttpWorld):
 
     assert "varied   by seed a b, confined to key-order, extra-headers: " in text
     assert (
-        "again    --vary 'a b' --only key-order --only extra-headers (start, exec, scenario run)"
+        "again    --vary 'a b' --vary-only key-order --vary-only extra-headers (start, exec, scenario run)"
         in text
     )
     assert "--hosting-emulator-vary='a b' --hosting-emulator-vary-only=key-order,ex" in text

@@ -39,7 +39,7 @@ class JudgedWorld(InProcess):
 
     def lose_response(self, **fault: Any) -> None:
         """Lose the response to the next request, which still takes effect."""
-        self.fault(connection_reset={}, phase="after_commit", **fault)
+        self.fault(connection_reset={}, after_commit=True, **fault)
 
     def save_state(self) -> SavedState:
         """Return the current state of the world, so that the test can restore it."""

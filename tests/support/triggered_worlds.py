@@ -61,7 +61,7 @@ class Combination:
         if self.acts_on_requests:
             document["call"] = self.call
         if self.phase is not None:
-            document["phase"] = self.phase
+            document["after_commit"] = self.phase == "after_commit"
         return document
 
     @property

@@ -154,13 +154,13 @@ def _read_allowed(words: list[str]) -> frozenset[str]:
     return frozenset(words)
 
 
-def _token_option(name: str, help: str) -> opt.Decorator[Any]:
+def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     """Declare an option for an additional token.
 
     The name of the environment variable is HOSTING_ followed by the option's name in capitals.
     """
     variable = name.removeprefix("--").replace("-", "_").upper()
-    return opt.option(name, metavar="TOKEN", help=help, env=f"HOSTING_{variable}")
+    return opt.option(name, parameter, metavar="TOKEN", help=help, env=f"HOSTING_{variable}")
 
 
 @contract.command(
@@ -169,7 +169,7 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
         hosting-emulator contract check --base-url https://staging.example \
             --project 01J…
         hosting-emulator contract check --allow flag,tickets \
-            --scenario observed.yaml
+            --write-scenario observed.yaml
         hosting-emulator exec -- hosting-emulator contract check --allow all
         """
     )
@@ -215,11 +215,15 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     multiple=True,
     callback=opt.read_words(_read_allowed),
 )
-@_token_option("--maintainer-token", "A token for a maintainer of the project.")
-@_token_option("--reader-token", "A token for a reader of the project.")
-@_token_option("--outsider-token", "A token for a user of another organization.")
-@_token_option("--no-organization-token", "A token that names no organization.")
-@_token_option("--api-key", "A user API key. With --allow keys, the check creates a key.")
+@_token_option("--maintainer-token", "maintainer_token", "A token for a maintainer of the project.")
+@_token_option("--reader-token", "reader_token", "A token for a reader of the project.")
+@_token_option("--outsider-token", "outsider_token", "A token for a user of another organization.")
+@_token_option(
+    "--no-organization-token", "no_organization_token", "A token that names no organization."
+)
+@_token_option(
+    "--user-api-key", "api_key", "A user API key. With --allow keys, the check creates a key."
+)
 @opt.option(
     "--assume",
     "assumed",
@@ -264,7 +268,8 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     ),
 )
 @opt.option(
-    "--scenario",
+    "--write-scenario",
+    "scenario",
     metavar="FILE",
     help="Write a scenario that behaves like the server to this file.",
 )
@@ -334,7 +339,7 @@ def _write_failed_junit(path: Path | None, message: str) -> None:
 
 @contract.command(
     "variation-points",
-    epilog=examples("hosting-emulator exec --vary 7 --only page-size -- npm test"),
+    epilog=examples("hosting-emulator exec --vary 7 --vary-only page-size -- npm test"),
 )
 @prints(columns(("POINT", "id"), ("WHAT VARIES", "about")))
 def variation_points() -> list[VariationPoint]:

@@ -207,5 +207,5 @@ def _repeat_line(points: Sequence[str] | None) -> str:
             words += option_words
     words += ["--vary", params["vary"]]
     for point in points or ():
-        words += ["--only", point]
+        words += ["--vary-only", point]
     return shlex.join([*words, "--", *params["command"]])

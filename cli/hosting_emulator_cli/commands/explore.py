@@ -56,7 +56,7 @@ def _read_point(text: str) -> FaultPoint:
             -- make e2e
         hosting-emulator explore --results so-far.json --budget 10m -- go test ./...
         hosting-emulator explore \
-            --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh
+            --trial 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh
         """
     ),
 )
@@ -86,7 +86,7 @@ def _read_point(text: str) -> FaultPoint:
 @opt.option(
     "--call",
     "calls",
-    metavar="CALL,...",
+    metavar="CALL",
     help="Apply faults only to requests to these calls, such as create_user_api_key. Repeatable.",
     multiple=True,
     callback=opt.read_words(f"{_FAULT_POINTS}:check_calls"),
@@ -124,10 +124,11 @@ def _read_point(text: str) -> FaultPoint:
     type=TextType("duration", read_limit),
 )
 @opt.option(
-    "--point",
-    metavar="POINT",
-    help="Run only this point from a report (CALL#N/FAULT/PHASE), and show CMD's output.",
-    type=TextType("point", _read_point),
+    "--trial",
+    "point",
+    metavar="TRIAL",
+    help="Make only this trial from a report (CALL#N/FAULT/PHASE), and show CMD's output.",
+    type=TextType("trial", _read_point),
 )
 @opt.choice(
     "--conduct",
@@ -209,7 +210,7 @@ def explore(
     settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
     if point is not None and (as_json or any(files)):
         raise click.UsageError(
-            "--point runs one point and writes no reports: leave out --json, --results, --junit and --html"
+            "--trial makes one trial and writes no reports: leave out --json, --results, --junit and --html"
         )
     for path in files:
         check_folder_of(path)
@@ -220,7 +221,7 @@ def explore(
     run_words += ["--conduct", "report"]
 
     def repeat_line(point: FaultPoint) -> str:
-        words = ["hosting-emulator", "explore", *explore_words, "--point", str(point)]
+        words = ["hosting-emulator", "explore", *explore_words, "--trial", str(point)]
         return shlex.join([*words, "--", *command])
 
     return exploration.explore(

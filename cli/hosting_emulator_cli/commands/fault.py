@@ -72,7 +72,7 @@ class _AddCommand(click.Command):
         hosting-emulator fault add abort code=service_unavailable \
             --call apply_project_domains --times 2 --after-commit
         hosting-emulator fault add latency delay_ms=200 jitter_ms=50 --project shop
-        hosting-emulator fault add truncate bytes=20 --probability 0.1 --ttl 10m
+        hosting-emulator fault add truncate bytes=20 --probability 0.1 --until 10m
         hosting-emulator fault add \
             --json-fault '{"timeout": {}, "method": "PUT", "times": 1}'
         """
@@ -166,11 +166,7 @@ def add(
 
 def _fault_members(after_commit: bool | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a fault that the options set. The effect is not among these fields."""
-    members = dict(options)
-    if after_commit is not None:
-        members["phase"] = "before_commit"
-        if after_commit:
-            members["phase"] = "after_commit"
+    members = {**options, "after_commit": after_commit}
     for name in ("header", "query", "body"):
         members[name] = dict(options[name]) or None
     return rule_members(members)
@@ -193,7 +189,7 @@ add_management(
     ManagementTexts(
         match_header="MATCHES",
         match_all="everything",
-        more_columns=("phase",),
+        more_columns=("after_commit",),
         ids=completion.FAULTS,
         describe_kinds="hosting_emulator.faults.views:describe_kinds",
         list_help=(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _filters = opt.options(
     opt.option(
         "--call",
-        metavar="NAME",
+        metavar="CALL",
         help="Only requests to this call. `none` selects requests to paths that belong to no call.",
     ),
     opt.option(
@@ -59,7 +59,7 @@ _filters = opt.options(
         help="Only requests since this time: a world timestamp, or how long ago, such as 5m.",
     ),
     opt.option(
-        "--until",
+        "--before",
         metavar="TIME",
         help="Only requests before this time: a world timestamp, or how long ago, such as 5m.",
     ),
@@ -155,9 +155,9 @@ def show(world: HostingEmulator, n: int, as_json: bool) -> None:
     )
 )
 @opt.option(
-    "--limit",
+    "--lines",
     metavar="N",
-    help="Start with the last N requests.",
+    help="First show the last N requests of the log.",
     type=WholeNumber(0, 1000),
     default=10,
 )
@@ -168,7 +168,7 @@ def show(world: HostingEmulator, n: int, as_json: bool) -> None:
     help="Print JSON, one object per line.",
 )
 @opt.with_world
-def tail(world: HostingEmulator, limit: int, as_json: bool, **filters: Any) -> None:
+def tail(world: HostingEmulator, lines: int, as_json: bool, **filters: Any) -> None:
     """Show requests as they arrive, until Ctrl-C."""
     from hosting_emulator.sdk import Exchange
 
@@ -183,11 +183,11 @@ def tail(world: HostingEmulator, limit: int, as_json: bool, **filters: Any) -> N
             out.put(exchange_line(exchange, aliases))
 
     # Start listening before the page is read, so that no request in between is missed.
-    with world.requests.listen(only=("request", "world"), **filters) as events:
+    with world.requests.listen(kinds=("request", "world"), **filters) as events:
         latest_number = 0
         exchanges: Sequence[ExchangeSummary] = ()
-        if limit:
-            exchanges = world.requests.page(limit=limit, **filters).items[::-1]
+        if lines:
+            exchanges = world.requests.page(limit=lines, **filters).items[::-1]
         for exchange in exchanges:
             put(exchange)
             latest_number = exchange.n

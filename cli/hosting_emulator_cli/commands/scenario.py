@@ -198,7 +198,7 @@ def run(
         choice = choose_scenario(name)
         try:
             report = client.run_scenario(
-                **choice, world=world, replace=may_replace, vary=vary, only=vary_only
+                **choice, world=world, replace=may_replace, vary=vary, vary_only=vary_only
             )
             may_replace = True  # the next scenario replaces this scenario's world
             return dict(plain_message(report))

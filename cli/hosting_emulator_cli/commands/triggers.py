@@ -51,15 +51,15 @@ def trigger_detail(trigger: Trigger) -> str | None:
     epilog=examples(
         """
         hosting-emulator triggers
-        hosting-emulator triggers --watch
+        hosting-emulator triggers --follow
         hosting-emulator triggers --json
         """
     )
 )
-@opt.flag("--watch", help="Print the triggers again whenever one of them changes, until Ctrl-C.")
+@opt.flag("--follow", help="Print the triggers again whenever one of them changes, until Ctrl-C.")
 @opt.json_option
 @opt.with_world
-def triggers(world: HostingEmulator, watch: bool, as_json: bool) -> None:
+def triggers(world: HostingEmulator, follow: bool, as_json: bool) -> None:
     """Show triggers: the faults, outcomes and timeline entries, and what each waits for.
 
     WAITS FOR is what must happen before a trigger acts. `-` means that the trigger no longer acts.
@@ -69,7 +69,7 @@ def triggers(world: HostingEmulator, watch: bool, as_json: bool) -> None:
     acted, and 0 before. If a fault or an outcome has not acted, a line below the table gives the
     reason, such as how the nearest request differs.
     """
-    if not watch:
+    if not follow:
         _put_triggers(world.triggers, as_json=as_json)
         return
     # Start listening before the triggers are read, so that no change in between is missed.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _ephemeral_option = opt.option(
-    "--ephemeral/--kept",
+    "--ephemeral/--on-disk",
     help="Keep the world in memory only, or on disk. Default: the same as the emulator.",
     default=False,
     show_default=False,
@@ -113,7 +113,7 @@ def create(
     world_options["assumptions"] = dict(assume) or None
     if scenario is not None:
         world_options["scenario"] = choose_scenario(scenario)
-    summary = client.create_world(name, only=vary_only, **world_options)
+    summary = client.create_world(name, vary_only=vary_only, **world_options)
     say_warnings(summary.warnings)
     return summary
 

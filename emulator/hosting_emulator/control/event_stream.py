@@ -42,7 +42,7 @@ class EventWriter:
 
     In a stream of a single world, the world's name is "". `last_ids` maps each world to the number
     of the last event that the listener has seen, as a string. For a world without a valid number in
-    `last_ids`, the stream starts with the world's next event. `only` contains the kinds of events
+    `last_ids`, the stream starts with the world's next event. `kinds` contains the kinds of events
     to write, or is empty for all kinds. `request_filter` selects the requests to report. Raises
     ControlRefusal 400 for an unknown kind.
     """
@@ -52,13 +52,13 @@ class EventWriter:
         request: web.BaseRequest,
         engines: Mapping[str, Engine],
         last_ids: Mapping[str, str],
-        only: Words,
+        kinds: Words,
         request_filter: RequestFilter,
     ) -> None:
-        self._kinds = frozenset(only or KINDS)
+        self._kinds = frozenset(kinds or KINDS)
         if not self._kinds <= set(KINDS):
             raise ControlRefusal(
-                400, "Bad only", f"only must name kinds of events: {', '.join(KINDS)}"
+                400, "Bad kinds", f"kinds must name kinds of events: {', '.join(KINDS)}"
             )
         self._request = request
         self._engines = dict(engines)

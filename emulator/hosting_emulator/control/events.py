@@ -22,11 +22,11 @@ _WORLD_EVENT: Final = re.compile(r"([a-z0-9-]+)=(\d+)")
 
 
 async def listen(
-    context: Context, engine: Engine, filters: RequestFilters, only: Annotated[Words, _EVENT_KINDS]
+    context: Context, engine: Engine, filters: RequestFilters, kinds: Annotated[Words, _EVENT_KINDS]
 ) -> web.StreamResponse:
     """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome` and `world`.
 
-    The `worlds` event is sent to every listener when any world is created or deleted. `only`, such
+    The `worlds` event is sent to every listener when any world is created or deleted. `kinds`, such
     as `request,fault`, selects kinds of events. Filters select the requests to report. With the
     `Last-Event-ID` header, the stream continues after the event with this id, if the event is still
     stored. The `gap` event means that the client missed events and must read the world's state
@@ -34,7 +34,7 @@ async def listen(
     """
     request_filter = read_filter(engine, filters)
     last_ids = {"": context.request.headers.get("Last-Event-ID", "")}
-    writer = EventWriter(context.request, {"": engine}, last_ids, only, request_filter)
+    writer = EventWriter(context.request, {"": engine}, last_ids, kinds, request_filter)
     return await writer.run()
 
 
@@ -47,7 +47,7 @@ async def listen_to_worlds(
             "deleted worlds, is always included."
         ),
     ],
-    only: Annotated[Words, _EVENT_KINDS],
+    kinds: Annotated[Words, _EVENT_KINDS],
     seen: Annotated[Text, Query("The id of the last event that the client has seen.")] = None,
 ) -> web.StreamResponse:
     """Stream the events of the listed worlds, or of all worlds.
@@ -68,5 +68,5 @@ async def listen_to_worlds(
         engine.control_requests += 1
     last_id = context.request.headers.get("Last-Event-ID") or seen or ""
     last_ids = dict(_WORLD_EVENT.findall(last_id))
-    writer = EventWriter(context.request, engines, last_ids, only, RequestFilter())
+    writer = EventWriter(context.request, engines, last_ids, kinds, RequestFilter())
     return await writer.run()

@@ -68,7 +68,7 @@ class NewWorld(Body):
     scenario: Chosen | None = None
     state: JsonObject | None = None
     vary: str | UnsetType | None = UNSET
-    only: list[Point] | None = None
+    vary_only: list[Point] | None = None
     token: NewToken | None = None
     ttl: str | None = None
     observation: str | None = None
@@ -83,7 +83,7 @@ async def create_world(
     With `vary`, the world's responses vary. With `token`, the response contains everything that a client
     needs: base URL, ids, clock and an access token.
     """
-    variation = read_variation_of_new_world(context, body.vary, body.only)
+    variation = read_variation_of_new_world(context, body.vary, body.vary_only)
     ttl_ms = _read_ttl_ms(body.ttl)
     name = new_world_name(context, body.name)
     observation = None

@@ -32,9 +32,9 @@ def read_filter(engine: Engine, filters: RequestFilters) -> RequestFilter:
     """
     status, status_class = _read_status(filters.get("status"))
     since_ms = _read_moment(engine, "since", filters.get("since"))
-    until_ms = _read_moment(engine, "until", filters.get("until"))
-    if since_ms is not None and until_ms is not None and since_ms >= until_ms:
-        raise ControlRefusal(400, "Bad until", "until must be later than since")
+    before_ms = _read_moment(engine, "before", filters.get("before"))
+    if since_ms is not None and before_ms is not None and since_ms >= before_ms:
+        raise ControlRefusal(400, "Bad before", "before must be later than since")
     return RequestFilter(
         call=_read_call(filters.get("call")),
         status=status,
@@ -42,7 +42,7 @@ def read_filter(engine: Engine, filters: RequestFilters) -> RequestFilter:
         user=_read_user(engine.world, filters.get("user")),
         project=_read_project(engine.world, filters.get("project")),
         since_ms=since_ms,
-        until_ms=until_ms,
+        before_ms=before_ms,
         text=filters.get("text"),
         # The value is a string at this point, like all values from a query.
         after=_read_number(cast("str | None", filters.get("after"))),

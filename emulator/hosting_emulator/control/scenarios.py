@@ -49,7 +49,7 @@ class ScenarioRun(Chosen):
     world: str | None = None
     replace: bool = False
     vary: str | UnsetType | None = UNSET
-    only: list[Point] | None = None
+    vary_only: list[Point] | None = None
 
 
 async def list_scenarios(context: Context) -> list[ScenarioName]:
@@ -127,7 +127,7 @@ async def run_scenario(
     runs.
     """
     scenario = await in_thread(read_chosen, context, body)
-    variation = read_variation_of_new_world(context, body.vary, body.only)
+    variation = read_variation_of_new_world(context, body.vary, body.vary_only)
     if body.world is not None:
         if not body.replace:
             check_replaceable(context, body.world)

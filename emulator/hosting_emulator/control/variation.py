@@ -72,7 +72,9 @@ def read_variation_of_new_world(
         with refused_as(400, "Variation refused", VariationRefused):
             return read_variation(seed, only)
     if only is not None:
-        raise ControlRefusal(400, "Variation refused", "only requires vary: set vary to a seed")
+        raise ControlRefusal(
+            400, "Variation refused", "vary_only requires vary: set vary to a seed"
+        )
     if seed is None:
         return None
     return context.facts.variation

@@ -28,7 +28,7 @@ class RequestFilter:
 
     `call` is the id of a call, or NO_CALL. `status` is the status of the response, and
     `status_class` is the first digit of the status (4 for 4xx). `user` is an id or NOBODY, and
-    `project` is an id. `since_ms` (inclusive) and `until_ms` (exclusive) are world times in
+    `project` is an id. `since_ms` (inclusive) and `before_ms` (exclusive) are world times in
     milliseconds. `text` must occur in the request line, the call, the code, the notes or a body,
     ignoring case. Secrets never match `text`. Only exchanges with a number greater than `after`
     match.
@@ -40,7 +40,7 @@ class RequestFilter:
     user: str | None = None
     project: str | None = None
     since_ms: int | None = None
-    until_ms: int | None = None
+    before_ms: int | None = None
     text: str | None = None
     after: int | None = None
 
@@ -53,7 +53,7 @@ class RequestFilter:
             and (self.call is None or (entry.call or NO_CALL) == self.call)
             and (self.user is None or _user_id(entry) == self.user)
             and (self.since_ms is None or entry.at_ms >= self.since_ms)
-            and (self.until_ms is None or entry.at_ms < self.until_ms)
+            and (self.before_ms is None or entry.at_ms < self.before_ms)
             and (self.project is None or project_of(entry) == self.project)
             and (self.text is None or _contains(entry, self.text.lower()))
         )
@@ -114,7 +114,7 @@ def summary_members(world: World, entry: Entry) -> dict[str, Any]:
         "call": entry.call,
         "project": redacted(project_of(entry)),
         "operation": redacted(_operation_of(entry)),
-        "principal": entry.principal.user_id or None,
+        "user_id": entry.principal.user_id or None,
         "user": _user_name(world, entry),
         "status": entry.status,
         "code": entry.code,

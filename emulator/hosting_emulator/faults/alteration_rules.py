@@ -20,7 +20,6 @@ _PARTIAL = (
     "probability",
     "from_",
     "until",
-    "ttl",
     "pauses",
     "while_",
     "header",

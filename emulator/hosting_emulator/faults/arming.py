@@ -46,9 +46,9 @@ from hosting_emulator.world.value import Change, World
 
 #: For each of these stages, the reason why kinds with the stage have no commit phase.
 _PHASE_REASONS: Mapping[Stage | None, str] = {
-    "delivery": "{} has no phase: the whole request is handled twice",
-    "read": "{} has no phase: a read is not committed, and only the response to the read changes",
-    "response": "{} has no phase: the response changes after the call has been handled",
+    "delivery": "{} takes no after_commit: the whole request is handled twice",
+    "read": "{} takes no after_commit: a read is not committed, and only the response to the read changes",
+    "response": "{} takes no after_commit: the response changes after the call has been handled",
 }
 
 
@@ -73,8 +73,10 @@ def read_fault(
     kind = only_kind(document, category)
     options = read_effect(kind, document[kind], category)
     written_rule = _read_rule(document, kind, category)
-    if category is FAULT and "phase" in document and not has_phase(kind):
-        raise DocumentRefused(_PHASE_REASONS[fault_kinds()[kind].stage].format(kind), "phase")
+    if category is FAULT and "after_commit" in document and not has_phase(kind):
+        raise DocumentRefused(
+            _PHASE_REASONS[fault_kinds()[kind].stage].format(kind), "after_commit"
+        )
     rule = resolve_rule(written_rule, change.world, change.now_ms, category)
     if category is FAULT:
         _check_stage(kind, options, rule, change.world)

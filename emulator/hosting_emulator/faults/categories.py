@@ -56,7 +56,16 @@ class RuleCategory:
 
 
 FAULT = RuleCategory("fault", "a fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))
-_OF_REQUESTS = ("method", "path", "header", "query", "body", "credentials", "connection", "phase")
+_OF_REQUESTS = (
+    "method",
+    "path",
+    "header",
+    "query",
+    "body",
+    "credentials",
+    "connection",
+    "after_commit",
+)
 #: An outcome applies to the operation that a call starts, not to a single request.
 OUTCOME = RuleCategory(
     "outcome",

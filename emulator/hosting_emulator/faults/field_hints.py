@@ -35,13 +35,15 @@ _OTHER_WORDS = {
     "start": "from",
     "since": "from",
     "end": "until",
-    "duration": "ttl",
-    "lasts": "ttl",
+    "duration": "until",
+    "lasts": "until",
+    "ttl": "until",
     "when": "while",
     "if": "while",
-    "commit": "phase",
-    "commit_phase": "phase",
-    "stage": "phase",
+    "commit": "after_commit",
+    "commit_phase": "after_commit",
+    "phase": "after_commit",
+    "stage": "after_commit",
     "delay": "latency",
     "error": "abort",
     "problem": "abort",
@@ -55,9 +57,7 @@ _OTHER_WORDS = {
     "cancelled": "cancel",
 }
 #: The command-line options for the fields whose option has a different name.
-_OPTIONS = {"principal": "--user", "pauses": "--pause", "phase": "--after-commit"}
-#: Values of the `phase` field, which users sometimes write as field names.
-_COMMIT_PHASES = ("before_commit", "after_commit")
+_OPTIONS = {"principal": "--user", "pauses": "--pause"}
 #: Names of the field that contains the kind in other tools.
 _WORDS_FOR_KIND = ("effect", "kind", "type", "action", "fault", "outcome")
 
@@ -73,8 +73,8 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
     if name in PROBLEMS:
         kind = "abort" if category is FAULT else "fail"
         return f"; {name} is a problem code, so write {kind} code={name}"
-    if name in _COMMIT_PHASES and "phase" in category.fields:
-        return f"; write phase: {name}"
+    if name == "before_commit" and "after_commit" in category.fields:
+        return "; a fault acts before the commit unless after_commit is true"
     if name in _WORDS_FOR_KIND:
         return _kind_hint(document[name], category)
     return nearest(name, [*category.kinds, *category.fields])

@@ -15,6 +15,6 @@ def check_handshake_rule(kind: str, rule: Rule) -> None:
                 f"{kind} acts at the TLS handshake, before the {field} is known; match by project"
             )
             raise DocumentRefused(message, field)
-    if rule.commit_phase == "after_commit":
-        message = f"{kind} acts at the TLS handshake, so the phase must be before_commit"
-        raise DocumentRefused(message, "phase")
+    if rule.after_commit:
+        message = f"{kind} acts at the TLS handshake, so leave out after_commit"
+        raise DocumentRefused(message, "after_commit")

@@ -74,8 +74,8 @@ def _check_without_user(rule: Rule) -> None:
     """Raise DocumentRefused if a rule for requests without a user needs a user or a commit."""
     if rule.principal is not None:
         field = "principal"
-    elif rule.commit_phase == "after_commit":
-        field = "phase"
+    elif rule.after_commit:
+        field = "after_commit"
     else:
         return
     reason = f"with credentials {rule.credentials}, there is no user and nothing is committed"
@@ -100,6 +100,6 @@ def check_at_identity_provider(kind: str, rule: Rule) -> None:
         or effect.delays
         or effect.delivers_response
     )
-    if rule.commit_phase == "before_commit" and breaks_response:
-        message = f"{kind} breaks a response, so the phase at {rule.call} must be after_commit"
-        raise DocumentRefused(message, "phase")
+    if breaks_response and not rule.after_commit:
+        message = f"{kind} breaks a response, so {rule.call} needs after_commit: true"
+        raise DocumentRefused(message, "after_commit")

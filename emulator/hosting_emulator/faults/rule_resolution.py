@@ -34,24 +34,13 @@ def resolve_rule(rule: Rule, world: World, now_ms: int, category: RuleCategory) 
 
 
 def _resolve_times(rule: Rule, now_ms: int) -> Rule:
-    """Return a rule with all times as timestamps, and with the end of `ttl` merged into `until`.
-
-    The new `until` is the earlier of the two ends.
-    """
+    """Return a rule with all times as timestamps."""
     from_ms = _read_moment(rule.from_, "from", now_ms)
-    ends_ms = None
-    for field, end_ms in (
-        ("until", _read_moment(rule.until, "until", now_ms)),
-        ("ttl", _end_of_ttl_ms(rule.ttl, now_ms)),
-    ):
-        if end_ms is None:
-            continue
-        _check_end(rule, field, end_ms, from_ms, now_ms)
-        ends_ms = end_ms if ends_ms is None else min(ends_ms, end_ms)
+    ends_ms = _read_moment(rule.until, "until", now_ms)
+    if ends_ms is not None:
+        _check_end(rule, ends_ms, from_ms, now_ms)
     pauses = _resolve_pauses(rule, now_ms, from_ms, ends_ms)
-    return replace(
-        rule, from_=_timestamp(from_ms), until=_timestamp(ends_ms), ttl=None, pauses=pauses
-    )
+    return replace(rule, from_=_timestamp(from_ms), until=_timestamp(ends_ms), pauses=pauses)
 
 
 def _resolve_pauses(
@@ -75,25 +64,15 @@ def _resolve_pauses(
     return tuple(format_timestamp(moment) for moment in moments)
 
 
-def _check_end(rule: Rule, field: str, end_ms: int, from_ms: int | None, now_ms: int) -> None:
-    """Raise DocumentRefused if `until` or `ttl` ends before the rule can act."""
-    text = getattr(rule, field)
+def _check_end(rule: Rule, end_ms: int, from_ms: int | None, now_ms: int) -> None:
+    """Raise DocumentRefused if a rule ends before it can act."""
+    message = ""
     if end_ms <= now_ms:
-        message = f"until ({text}) is not after the world's time, {format_timestamp(now_ms)}"
-        if field == "ttl":
-            message = "ttl must be longer than 0"
-        raise DocumentRefused(message, field)
-    if from_ms is not None and end_ms <= from_ms:
-        raise DocumentRefused(f"{field} ({text}) is not after from ({rule.from_})", field)
-
-
-def _end_of_ttl_ms(duration: str | None, now_ms: int) -> int | None:
-    if duration is None:
-        return None
-    try:
-        return now_ms + parse_duration_ms(duration)
-    except ValueError as error:
-        raise DocumentRefused(f"ttl: {error}", "ttl") from None
+        message = f"until ({rule.until}) is not after the world's time, {format_timestamp(now_ms)}"
+    elif from_ms is not None and end_ms <= from_ms:
+        message = f"until ({rule.until}) is not after from ({rule.from_})"
+    if message:
+        raise DocumentRefused(message, "until")
 
 
 def _timestamp(at_ms: int | None) -> str | None:

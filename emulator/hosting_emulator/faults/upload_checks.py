@@ -12,9 +12,9 @@ from hosting_emulator.world.fault_records import Rule
 
 def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
     """Raise DocumentRefused if no request can match a rule before the body is read."""
-    if rule.commit_phase == "after_commit":
-        message = f"{kind} acts while the request arrives, so the phase must be before_commit"
-        raise DocumentRefused(message, "phase")
+    if rule.after_commit:
+        message = f"{kind} acts while the request arrives, so leave out after_commit"
+        raise DocumentRefused(message, "after_commit")
     if rule.body is not None:
         message = (
             f"{kind} acts before the body of the request is known; match by call, path or header"

@@ -13,7 +13,7 @@ from hosting_emulator.faults.categories import (
     RULE_FIELDS,
     RuleCategory,
 )
-from hosting_emulator.faults.kinds import FaultKind, commit_phase_of, fault_kinds
+from hosting_emulator.faults.kinds import FaultKind, fault_kinds, has_phase
 from hosting_emulator.faults.outcome_checks import outcome_note
 from hosting_emulator.faults.outcomes import OutcomeKind, outcome_of
 from hosting_emulator.faults.unused_entries import unused_reason
@@ -31,14 +31,14 @@ from hosting_emulator.world.fault_records import Fault, Rule, is_spent
 from hosting_emulator.world.value import World
 
 #: The fields that `written_document` puts after all other fields, or leaves out.
-_LATER_FIELDS = (*RECORD_TABLES, "from", "until", "phase", "optional")
+_LATER_FIELDS = (*RECORD_TABLES, "from", "until", "after_commit", "optional")
 
 
 def written_document(world: World, fault: Fault) -> JsonObject:
     """Return the document of a fault or outcome, as written in a scenario.
 
-    The document contains the kind with its options, and the fields of the rule except `phase` and
-    `optional`.
+    The document contains the kind with its options, and the fields of the rule except
+    `after_commit` and `optional`.
     """
     rule: JsonObject = msgspec.to_builtins(fault.rule)
     document: JsonObject = {fault.kind: fault.options}
@@ -55,6 +55,13 @@ def written_document(world: World, fault: Fault) -> JsonObject:
     return document
 
 
+def _acts_after_commit(fault: Fault) -> bool | None:
+    """Return whether a fault acts after the commit, or None if its kind has no commit phase."""
+    if not has_phase(fault.kind):
+        return None
+    return fault.rule.after_commit
+
+
 def fault_state(
     world: World, fault: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> FaultState:
@@ -63,7 +70,7 @@ def fault_state(
         id=fault.id,
         order=fault.order,
         written=written_document(world, fault),
-        phase=commit_phase_of(fault),
+        after_commit=_acts_after_commit(fault),
         optional=fault.rule.optional or None,
         armed_at=format_timestamp(fault.armed_ms),
         considered=usage.considered,

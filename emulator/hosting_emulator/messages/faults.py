@@ -114,10 +114,10 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     id: Annotated[str, doc("The id of the fault.")]
     order: Annotated[int, doc("The fault's position among the faults of the world.")]
     written: Written
-    phase: Annotated[
-        Literal["before_commit", "after_commit"] | None,
+    after_commit: Annotated[
+        bool | None,
         doc(
-            "Whether the fault acts before or after the call changes the world. Null for a fault "
+            "Whether the fault acts after the call has changed the world, or before. Null for a fault "
             "that alters the response, makes a read stale, or delivers the request twice."
         ),
     ]

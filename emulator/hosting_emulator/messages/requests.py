@@ -43,7 +43,7 @@ class RequestFilters(TypedDict, total=False):
             examples=["1h"],
         ),
     ]
-    until: Annotated[
+    before: Annotated[
         str | None,
         Meta(
             description="A world timestamp (exclusive), or how long ago, such as `5m`.",
@@ -133,7 +133,7 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
         str | None,
         doc("The id of the operation in the path, or of the operation that the call started."),
     ]
-    principal: Annotated[
+    user_id: Annotated[
         str | None,
         doc(
             "The id of the user; null if the request had no valid token, or was refused before its "

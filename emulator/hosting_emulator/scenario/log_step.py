@@ -102,7 +102,7 @@ def _log_view(world: World, entry: Entry) -> dict[str, Any]:
     project = world.get(PROJECTS, view["project"] or "")
     names = (view["project"], project.alias if project else None)
     view["project"] = tuple(filter(None, names)) or None
-    view["user"] = tuple(filter(None, (view["principal"], view["user"]))) or None
+    view["user"] = tuple(filter(None, (view["user_id"], view["user"]))) or None
     view["key"] = sent_header(entry, b"idempotency-key")
     acted = [name for fault in entry.acted for name in (fault.id, fault.kind)]
     view["fault"] = tuple(acted) or None

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.errors import UnexpectedResponse as UnexpectedResponse
     from hosting_emulator.sdk.errors import UnreadableMessage as UnreadableMessage
     from hosting_emulator.sdk.faults import ArmedFault as ArmedFault
-    from hosting_emulator.sdk.faults import Phase as Phase
     from hosting_emulator.sdk.names import Aliases as Aliases
     from hosting_emulator.sdk.names import NoSuchName as NoSuchName
     from hosting_emulator.sdk.new_worlds import ScenarioChoice as ScenarioChoice
@@ -110,10 +109,7 @@ _MODULES = {
         "UnexpectedResponse",
         "UnreadableMessage",
     ),
-    "hosting_emulator.sdk.faults": (
-        "ArmedFault",
-        "Phase",
-    ),
+    "hosting_emulator.sdk.faults": ("ArmedFault",),
     "hosting_emulator.sdk.names": (
         "Aliases",
         "NoSuchName",

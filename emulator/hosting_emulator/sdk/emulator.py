@@ -163,7 +163,7 @@ class ControlClient(Transport):
         *,
         world: str | None = None,
         vary: str | None = None,
-        only: Sequence[str] | None = None,
+        vary_only: Sequence[str] | None = None,
         replace: bool = True,
         **scenario: Unpack[ScenarioChoice],
     ) -> messages.StoryReport:
@@ -173,7 +173,7 @@ class ControlClient(Transport):
         replaced. Without `replace`, replacing a stored world that has changed raises ControlRefused
         (409).
         """
-        body = without_none(world=world, vary=vary, only=only, **scenario)
+        body = without_none(world=world, vary=vary, vary_only=vary_only, **scenario)
         if replace and world is not None:
             body["replace"] = True
         return self.fetch(messages.StoryReport, "POST", "scenarios/run", body)

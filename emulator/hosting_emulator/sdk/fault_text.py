@@ -34,7 +34,7 @@ _CONDITIONS = (
 _COUNTS = (
     "id",
     "order",
-    "phase",
+    "after_commit",
     "armed_at",
     "considered",
     "seen",
@@ -72,6 +72,14 @@ def fault_words(fault: Mapping[str, Any]) -> FaultWords:
         matches=" ".join(_pairs(fault, _MATCHES)),
         conditions=" ".join(_pairs(fault, _CONDITIONS)),
     )
+
+
+def commit_text(fault: Mapping[str, Any]) -> str | None:
+    """Say whether a fault acts before or after the commit. Return None for a fault that does neither."""
+    after_commit = fault.get("after_commit")
+    if after_commit is None:
+        return None
+    return "after the commit" if after_commit else "before the commit"
 
 
 def unused_text(entry: Mapping[str, Any]) -> str:

@@ -13,7 +13,6 @@ from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName, DoorName
 
-Phase: TypeAlias = Literal["before_commit", "after_commit"]
 Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
 ConnectionUse: TypeAlias = Literal["new", "reused"]
 
@@ -115,10 +114,9 @@ class WorldFaults(WorldHandle):
         probability: float | None = None,
         from_: str | None = None,
         until: str | None = None,
-        ttl: str | None = None,
         pauses: Sequence[str] | None = None,
         while_: messages.JsonObject | None = None,
-        phase: Phase | None = None,
+        after_commit: bool | None = None,
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
@@ -163,7 +161,6 @@ class WorldFaults(WorldHandle):
         probability: float | None = None,
         from_: str | None = None,
         until: str | None = None,
-        ttl: str | None = None,
         pauses: Sequence[str] | None = None,
         while_: messages.JsonObject | None = None,
         optional: bool | None = None,

@@ -36,7 +36,7 @@ class WorldRequest(TypedDict, total=False):
     """A world to create: from a `scenario`, from an exported `state`, or with default content.
 
     `clock` and `assumptions` override those of a scenario, and are not allowed with a `state`.
-    `vary` is the seed of the variation. With `only`, responses vary only at these points. With
+    `vary` is the seed of the variation. With `vary_only`, responses vary only at these points. With
     `token`, the world's summary includes an access token. `token` is a mapping that can contain
     `user`, `organization` and `lifetime`. With `ttl`, the world is deleted after this much time
     without a request. `observation` is the id of an observation that watches the world from its
@@ -51,7 +51,7 @@ class WorldRequest(TypedDict, total=False):
     ephemeral: bool | None
     vary: str | None
     ttl: str | None
-    only: Sequence[str] | None
+    vary_only: Sequence[str] | None
     token: Mapping[str, Any] | None
     observation: str | None
 
@@ -105,7 +105,7 @@ def world_request(
         "assumptions": assumptions,
         "ephemeral": True,
         "vary": None,
-        "only": None,
+        "vary_only": None,
         "ttl": ttl,
     }
     if scenario is not None:
@@ -120,7 +120,7 @@ def world_request(
     if vary is not None:
         variation_seed, points = read_vary(vary, vary_only)
         request["vary"] = variation_seed
-        request["only"] = points
+        request["vary_only"] = points
     return request
 
 

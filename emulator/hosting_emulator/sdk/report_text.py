@@ -18,7 +18,7 @@ from hosting_emulator.messages import (
 )
 from hosting_emulator.sdk.conduct_text import finding_lines, summary
 from hosting_emulator.sdk.exchange_text import exchange_row
-from hosting_emulator.sdk.fault_text import fault_words, unused_text, value_text
+from hosting_emulator.sdk.fault_text import commit_text, fault_words, unused_text, value_text
 from hosting_emulator.sdk.text import align, count_text, one_line, paint, plain
 
 _OPERATIONS = 3
@@ -83,7 +83,7 @@ def variation_lines(variation: VariationState) -> list[tuple[str, str]]:
     only = variation.only or []
     points = ", ".join(variation.varied) or "nothing yet"
     confined = f", confined to {', '.join(only)}" if only else ""
-    command = f"--vary {seed}{''.join(f' --only {point}' for point in only)}"
+    command = f"--vary {seed}{''.join(f' --vary-only {point}' for point in only)}"
     pytest = f"--hosting-emulator-vary={seed}"
     if only:
         pytest += f" --hosting-emulator-vary-only={','.join(only)}"
@@ -143,7 +143,7 @@ def _armed(faults: Sequence[JsonObject], noun: str) -> list[str]:
     rows = []
     for fault in faults[:_FAULTS]:
         words = fault_words(fault)
-        when = [fault.get("phase"), words.matches, words.conditions]
+        when = [commit_text(fault), words.matches, words.conditions]
         counts = f"considered {fault['considered']}, seen {fault['seen']}, hits {fault['hits']}"
         if fault["spent"]:
             counts += ", used up"

@@ -25,7 +25,7 @@ from hosting_emulator.sdk.request_filters import (
 
 _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
 #: Request members whose filters have different names.
-_MEMBERS = {"user": "principal", "key": "idempotency_key"}
+_MEMBERS = {"user": "user_id", "key": "idempotency_key"}
 
 
 class NamedWorld(Protocol):
@@ -164,7 +164,7 @@ def _view(request: RecordedRequest, projects: Aliases) -> dict[str, Any]:
     if request.project:
         project_names = (request.project, projects.alias_of(request.project))
     return {
-        "user": _texts_or_none(request.principal, request.user),
+        "user": _texts_or_none(request.user_id, request.user),
         "project": _texts_or_none(*project_names),
         "call": request.call,
         "method": request.method,

@@ -154,16 +154,16 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def listen(
         self,
         *,
-        only: Sequence[str] = (),
+        kinds: Sequence[str] = (),
         last_id: int | None = None,
         **filters: Unpack[messages.RequestFilters],
     ) -> EventStream:
         """Listen to events on a separate connection.
 
         Without `last_id`, the stream starts now. With `last_id`, the stream starts after the
-        event with this id. `only` limits the stream to these kinds of events.
+        event with this id. `kinds` limits the stream to these kinds of events.
         """
-        path = self.control_path("events", only=",".join(only) or None, **filters)
+        path = self.control_path("events", kinds=",".join(kinds) or None, **filters)
         headers = {}
         if last_id is not None:
             headers["Last-Event-ID"] = str(last_id)

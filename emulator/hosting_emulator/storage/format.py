@@ -24,7 +24,7 @@ from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.contract.conversion import decode_json
 from hosting_emulator.storage.files import open_private, write_atomically
 
-FORMAT = 6
+FORMAT = 7
 SNAPSHOT = "snapshot.json"
 JOURNAL = "journal.ndjson"
 MARKER = "world.json"

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from hosting_emulator.contract.durations import Duration, Moment
+from hosting_emulator.contract.durations import Moment
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.record_base import WorldRecord
@@ -18,9 +18,9 @@ CommitPhase = Literal["before_commit", "after_commit"]
 _PATH = "the path without the query, such as /v1/projects/*/domains; * matches any text"
 _CHANCE = "act with this probability (above 0, at most 1), drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
-_COMMIT_PHASE = (
-    "before_commit if the request must not be applied, or after_commit if the request must be "
-    "applied and only its response is replaced or lost"
+_AFTER_COMMIT = (
+    "true if the fault must act after the request has been applied, so that only its response is "
+    "replaced or lost (default: the fault acts before, and the request is not applied)"
 )
 
 
@@ -36,12 +36,12 @@ class Rule(
     WorldRecord,
     frozen=True,
     gc=False,
-    rename={"from_": "from", "while_": "while", "commit_phase": "phase"},
+    rename={"from_": "from", "while_": "while"},
 ):
     """The requests on which a fault acts, and the times when it acts, as written in a scenario.
 
     A field that is None sets no limit. In the rule of an armed fault, `project`, `organization` and
-    `principal` are ids, `from` and `until` are timestamps, and `ttl` has been merged into `until`.
+    `principal` are ids, and `from` and `until` are timestamps.
     """
 
     call: Annotated[str | None, _described("the call's id, such as list_deployments")] = None
@@ -83,9 +83,6 @@ class Rule(
     until: Annotated[Moment | None, _described(f"act only before this world time: {_MOMENT}")] = (
         None
     )
-    ttl: Annotated[
-        Duration | None, _described("act for this duration of world time after being armed")
-    ] = None
     pauses: Annotated[
         tuple[Moment, ...] | None,
         _described(
@@ -96,13 +93,18 @@ class Rule(
     while_: Annotated[
         Condition | None, _described("act only while these conditions on the world hold")
     ] = None
-    commit_phase: Annotated[CommitPhase, _described(_COMMIT_PHASE)] = "before_commit"
+    after_commit: Annotated[bool, _described(_AFTER_COMMIT)] = False
     optional: Annotated[
         bool,
         _described(
             "true if a story may pass even if the entry never acts (default: the story fails)"
         ),
     ] = False
+
+    @property
+    def commit_phase(self) -> CommitPhase:
+        """The phase of a request's handling in which a fault acts."""
+        return "after_commit" if self.after_commit else "before_commit"
 
     @property
     def from_ms(self) -> int | None:

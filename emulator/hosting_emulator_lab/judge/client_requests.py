@@ -108,7 +108,7 @@ def number_requests(
     requests: list[NumberedRequest] = []
     for exchange in exchanges:
         call = exchange.call
-        if call is None or call not in ALL_CALLS or exchange.principal is None:
+        if call is None or call not in ALL_CALLS or exchange.user_id is None:
             continue
         phases = _phases_of_faults(exchange)
         if "before_commit" in phases:

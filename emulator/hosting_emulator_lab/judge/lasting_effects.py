@@ -119,7 +119,7 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
     "value_lost": LastingEffect(
         "done",
         "creates a key whose value is lost with the response: a replay has null instead",
-        {"connection_reset": {}, "times": 1, "phase": "after_commit"},
+        {"connection_reset": {}, "times": 1, "after_commit": True},
         "fault",
         "create_user_api_key",
     ),

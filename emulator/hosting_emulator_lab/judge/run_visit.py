@@ -239,7 +239,7 @@ class RunVisit:
                 body_count += 1
                 body = self._watch.whole_request(*place_of(exchange)).request.body or ""
             url = f"{exchange.path}?{exchange.query}"
-            caller = exchange.principal or ""
+            caller = exchange.user_id or ""
             texts.append(sent_request_text(exchange.method, url, body, caller))
         return tuple(texts)
 

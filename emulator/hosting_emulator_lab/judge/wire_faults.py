@@ -25,7 +25,7 @@ def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS
     return {
         kind: _options(kind, detail, request.response_bytes, late_ms),
         "call": point.call,
-        "phase": point.phase,
+        "after_commit": point.phase == "after_commit",
         "skip_first": max(0, number - 1),
         "times": 1,
     }

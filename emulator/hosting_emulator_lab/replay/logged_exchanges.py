@@ -83,7 +83,7 @@ def _sender_of(item: Mapping[str, Any]) -> dict[str, Any] | None:
     The log does not show whether a session was interactive, so the sender gets an interactive
     session.
     """
-    user = item["principal"]
+    user = item["user_id"]
     alias = item["user"]
     if not user:
         return None

@@ -99,9 +99,9 @@ async def test_the_measurement_counts_open_tasks_and_connections(server: ServerI
 @pytest.mark.parametrize(
     "fault",
     [
-        {"latency": {"delay_ms": 600_000}, "phase": "after_commit"},
+        {"latency": {"delay_ms": 600_000}, "after_commit": True},
         {"slow_response": {"bytes_per_second": 50}},
-        {"timeout": {}, "phase": "after_commit"},
+        {"timeout": {}, "after_commit": True},
     ],
     ids=["latency", "slow_response", "timeout"],
 )

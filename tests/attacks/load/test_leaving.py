@@ -188,7 +188,7 @@ async def test_a_client_that_vanishes_while_a_fault_delays_it_leaves_nothing_ope
     server: ServerInLoop, effect: str
 ):
     options = {"latency": {"delay_ms": 600_000}, "slow_response": {"bytes_per_second": 1}}
-    server.add_fault(**{effect: options.get(effect, {})}, phase="after_commit", times=40)
+    server.add_fault(**{effect: options.get(effect, {})}, after_commit=True, times=40)
     request = Requests.of(server).get
 
     await asyncio.gather(

@@ -60,8 +60,8 @@ def alive(kind: type) -> list[object]:
 async def test_no_request_is_alive_once_it_is_over(server: ServerInLoop, fault: bool):
     if fault:  # Faults inspect refused requests, too.
         server.add_fault(abort={"code": "service_unavailable"}, times=3)
-        server.add_fault(latency={"delay_ms": 1}, phase="before_commit")
-        server.add_fault(latency={"delay_ms": 1}, phase="after_commit")
+        server.add_fault(latency={"delay_ms": 1}, after_commit=False)
+        server.add_fault(latency={"delay_ms": 1}, after_commit=True)
     requests = refused_requests(server)
     before = len(alive(web.BaseRequest))
 

@@ -45,7 +45,7 @@ def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
         "frozen",
         "--vary",
         "1",
-        "--only",
+        "--vary-only",
     ]
     repeated = run(*repeat_command[2:])
     assert (repeated.returncode, repeated.stdout) == (1, "1 page-size\n")
@@ -60,7 +60,7 @@ def ask(body):
     return json.load(urllib.request.urlopen(request))["variation"]
 print(json.dumps([ask({}), ask({"vary": "9"})["seed"], ask({"vary": None})]))
 """
-    result = run("--vary", "7", "--only", "key-order", *python(code))
+    result = run("--vary", "7", "--vary-only", "key-order", *python(code))
 
     assert result.stdout == (
         '[{"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {}}, "9", null]\n'

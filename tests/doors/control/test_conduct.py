@@ -98,7 +98,7 @@ def test_the_control_api_lists_every_rule_of_conduct(api: CheckedWorld) -> None:
 
 
 def test_a_new_key_after_a_lost_response_is_reported(api: CheckedWorld) -> None:
-    with api.emulator.fault("connection_reset", phase="after_commit", times=1):
+    with api.emulator.fault("connection_reset", after_commit=True, times=1):
         with pytest.raises(OSError, match=r"reset|closed|Remote"):
             HttpWorld.create_key(api, key="first")
         api.create_key(key="second")

@@ -55,7 +55,7 @@ def test_the_counts_of_a_replaced_observation_continue(
 
 def test_a_lost_response_is_not_counted(api: HttpWorld, observation: WorldsObservation) -> None:
     with (
-        api.emulator.fault("connection_reset", phase="after_commit"),
+        api.emulator.fault("connection_reset", after_commit=True),
         pytest.raises(ConnectionError),
     ):
         api.dns()

@@ -28,7 +28,7 @@ def browser(hosting_emulator: HostingEmulator) -> Browser:
 
 def test_a_fault_after_the_commit_consumes_the_ticket(api: CheckedWorld) -> None:
     ticket = issue(api)
-    fault = api.emulator.fault("connection_reset", call="redeem_ticket", phase="after_commit")
+    fault = api.emulator.fault("connection_reset", call="redeem_ticket", after_commit=True)
 
     with pytest.raises(LOST):
         redeem(api, ticket)
@@ -77,7 +77,7 @@ def test_a_fault_of_one_project_does_not_act_on_the_tickets_of_another(api: Chec
 
 def test_the_log_names_the_fault_that_lost_a_redemption(api: CheckedWorld) -> None:
     ticket = issue(api)
-    api.emulator.fault("connection_reset", call="redeem_ticket", phase="after_commit")
+    api.emulator.fault("connection_reset", call="redeem_ticket", after_commit=True)
     with pytest.raises(LOST):
         redeem(api, ticket)
 
@@ -108,18 +108,23 @@ def test_a_fault_without_a_call_does_not_act_on_the_identity_provider(
         ("idp_end_session", "/end-session"),
     ],
 )
-@pytest.mark.parametrize("phase", ["before_commit", "after_commit"])
+@pytest.mark.parametrize("after_commit", [False, True], ids=["before_commit", "after_commit"])
 def test_a_fault_acts_on_each_endpoint_of_the_identity_provider(
-    api: CheckedWorld, browser: Browser, door: Any, path: str, phase: Any
+    api: CheckedWorld, browser: Browser, door: Any, path: str, after_commit: bool
 ) -> None:
     fault = api.emulator.fault(
-        "respond", status=503, content="later", headers={"Retry-After": "7"}, call=door, phase=phase
+        "respond",
+        status=503,
+        content="later",
+        headers={"Retry-After": "7"},
+        call=door,
+        after_commit=after_commit,
     )
 
     response = browser.send(path)
 
     # The endpoint refused the request, so nothing happened.
-    if phase == "after_commit" and fault.hits == 0:
+    if after_commit and fault.hits == 0:
         assert response.status in (400, 401)
         return
     assert (response.status, response.text, response.headers["Retry-After"]) == (503, "later", "7")
@@ -134,7 +139,7 @@ def test_a_fault_after_the_commit_consumes_the_refresh_token(
         "connection_reset",
         call="idp_token",
         body={"grant_type": "refresh_token"},
-        phase="after_commit",
+        after_commit=True,
         times=1,
     )
 
@@ -149,7 +154,7 @@ def test_only_the_first_effect_acts_on_the_identity_provider(
     api: CheckedWorld, browser: Browser
 ) -> None:
     api.emulator.fault("slow_response", bytes_per_second=1_000_000, call="idp_jwks")
-    late = api.emulator.fault("connection_reset", call="idp_jwks", phase="after_commit")
+    late = api.emulator.fault("connection_reset", call="idp_jwks", after_commit=True)
 
     assert browser.send("/jwks.json").json["keys"]
     assert late.seen == 0
@@ -279,7 +284,7 @@ def test_a_fault_matches_by_organization(api: CheckedWorld) -> None:
     ("document", "message"),
     [
         ({"abort": {"code": "forbidden"}, "call": "idp_token"}, "use respond"),
-        ({"truncate": {}, "call": "idp_token"}, "must be after_commit"),
+        ({"truncate": {}, "call": "idp_token"}, "needs after_commit: true"),
         ({"timeout": {}, "call": "idp_token", "principal": "owner"}, "has no principal"),
         ({"timeout": {}, "call": "redeem_tickets"}, "redeem_ticket?"),
         ({"timeout": {}, "credentials": "nobody"}, "credentials"),
@@ -288,7 +293,7 @@ def test_a_fault_matches_by_organization(api: CheckedWorld) -> None:
             "the rule could never match: with",
         ),
         (
-            {"timeout": {}, "credentials": "invalid", "phase": "after_commit"},
+            {"timeout": {}, "credentials": "invalid", "after_commit": True},
             "could never match: with",
         ),
         ({"timeout": {}, "organization": "acm"}, "acme?"),

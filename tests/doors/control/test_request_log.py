@@ -47,7 +47,7 @@ def world_with_requests(api: CheckedWorld) -> CheckedWorld:
         ({"text": "ENABLED"}, [3]),
         ({"after": 2}, [4, 3]),
         ({"since": "2020-01-01T00:00:00Z", "limit": 1}, [4]),
-        ({"until": "2020-01-01T00:00:00Z"}, []),
+        ({"before": "2020-01-01T00:00:00Z"}, []),
     ],
 )
 def test_the_request_log_is_filtered(
@@ -62,7 +62,7 @@ def test_a_filter_accepts_a_duration_before_now(api: CheckedWorld):
     api.dns()
 
     assert numbers(api, since="5m") == [2]
-    assert numbers(api, until="5m") == [1]
+    assert numbers(api, before="5m") == [1]
     assert numbers(api, since="10m") == [2, 1]
 
 
@@ -328,6 +328,6 @@ def test_a_status_that_no_response_has_is_refused(hosting_emulator: HostingEmula
 
 def test_a_span_of_time_that_ends_before_it_begins_is_refused(hosting_emulator: HostingEmulator):
     with pytest.raises(ControlRefused) as refused:
-        hosting_emulator.requests.page(since="1m", until="5m")
+        hosting_emulator.requests.page(since="1m", before="5m")
 
     assert refused.value.status == 400

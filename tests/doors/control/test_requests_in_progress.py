@@ -96,7 +96,7 @@ def test_a_request_that_is_answered_is_no_longer_in_progress(
 
 
 def test_a_response_that_a_fault_delays_is_in_progress_until_it_leaves(api: HttpWorld) -> None:
-    api.add_fault(latency={"delay_ms": 600_000}, phase="after_commit", times=1)
+    api.add_fault(latency={"delay_ms": 600_000}, after_commit=True, times=1)
 
     with unanswered(api, "key-1"):
         (entry,) = until(lambda: listed(api))

@@ -28,7 +28,7 @@ def test_a_retry_after_a_lost_response_reuses_its_key(hosting_emulator: HostingE
         httpx.Client(
             base_url=hosting_emulator.base_url, headers=hosting_emulator.headers("owner")
         ) as owner,
-        hosting_emulator.fault("connection_reset", phase="after_commit", times=2),
+        hosting_emulator.fault("connection_reset", after_commit=True, times=2),
     ):
         response = hide_flag(owner, hosting_emulator.project)
 

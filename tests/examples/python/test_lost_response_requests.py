@@ -12,7 +12,7 @@ from pytest_hosting_emulator import HostingEmulator
 def test_a_retry_after_a_lost_response_is_replayed(hosting_emulator: HostingEmulator):
     url = f"{hosting_emulator.base_url}/v1/projects/{hosting_emulator.project}/domains"
     lost = hosting_emulator.fault(
-        "connection_reset", call="apply_project_domains", phase="after_commit", times=1
+        "connection_reset", call="apply_project_domains", after_commit=True, times=1
     )
 
     with requests.Session() as owner:

@@ -35,7 +35,7 @@ KEY = "create_user_api_key#1"
 DOUBLED_REASON = "one key too many"
 #: The command line that repeats the first of the mixed results.
 REPEAT_COMMAND = (
-    "hosting-emulator explore --point 'create_user_api_key#1/timeout/after_commit' -- ./deploy.sh"
+    "hosting-emulator explore --trial 'create_user_api_key#1/timeout/after_commit' -- ./deploy.sh"
 )
 
 
@@ -52,7 +52,7 @@ def exchange(
         "call": call,
         "project": None,
         "operation": None,
-        "principal": "01JGFJJZ001D5ZBWRDNQGNYAXZ",
+        "user_id": "01JGFJJZ001D5ZBWRDNQGNYAXZ",
         "user": "owner",
         "status": status,
         "code": None,
@@ -147,7 +147,7 @@ def sample_exploration(*results: PointResult, **overrides: Any) -> Exploration:
         "plan": run_plan,
         "results": results,
         "repeat_command": lambda point: (
-            f"hosting-emulator explore --point '{point}' -- ./deploy.sh"
+            f"hosting-emulator explore --trial '{point}' -- ./deploy.sh"
         ),
     }
     return Exploration(**{**fields, **overrides})

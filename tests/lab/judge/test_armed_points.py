@@ -39,7 +39,7 @@ def test_a_fault_of_the_wire_meets_the_request_of_the_clean_run():
         "fault": {
             "latency": {"delay_ms": 700},
             "call": "create_user_api_key",
-            "phase": "after_commit",
+            "after_commit": True,
             "skip_first": 0,
             "times": 1,
         }

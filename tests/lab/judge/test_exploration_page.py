@@ -96,7 +96,7 @@ def test_the_page_lists_conduct_findings_with_a_command():
 
     text = exploration_page(sample_exploration(impolite))
 
-    command = f"hosting-emulator explore --point '{KEY}/timeout/before_commit' -- ./deploy.sh"
+    command = f"hosting-emulator explore --trial '{KEY}/timeout/before_commit' -- ./deploy.sh"
     assert f"<li>{finding} ({KEY}/timeout/before_commit)<pre>{escape(command)}</pre></li>" in text
 
 

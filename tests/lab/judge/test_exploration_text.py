@@ -153,7 +153,7 @@ def test_a_conduct_finding_of_several_runs_is_printed_once_with_one_command():
     text = report_text(sample_exploration(*results))
 
     assert f"conduct: {FINDING} ({KEY}/timeout/before_commit and 1 more)" in text
-    command = f"hosting-emulator explore --point '{KEY}/timeout/before_commit' -- ./deploy.sh"
+    command = f"hosting-emulator explore --trial '{KEY}/timeout/before_commit' -- ./deploy.sh"
     assert text.count(f"again: {command}") == 1
 
 

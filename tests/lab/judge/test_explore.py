@@ -100,7 +100,7 @@ def test_the_conduct_option_decides_whether_findings_fail_the_exploration():
 
 
 def test_exploring_one_survived_point_exits_with_0():
-    options = ("--point", "create_user_api_key#1/rate_limit/before_commit")
+    options = ("--trial", "create_user_api_key#1/rate_limit/before_commit")
 
     process = run_explore(*options, *small_client("careful"))
 
@@ -166,7 +166,7 @@ def test_a_failure_that_does_not_recur_is_reported_but_counts_as_survived(tmp_pa
         (shell_script("true"), "the command sends no request to the emulator: "),
         (("--", "no-such-command"), "Error: no-such-command: command not found\n"),
         (
-            ("--point", "list_deployments#1/timeout/before_commit", *small_client("careful")),
+            ("--trial", "list_deployments#1/timeout/before_commit", *small_client("careful")),
             "the clean run has no request list_deployments#1: it sends 0 of list_deployments\n",
         ),
     ],
@@ -288,7 +288,7 @@ def test_the_printed_command_repeats_the_options_that_shape_a_run():
 
     command = report["points"][0]["repeat"]
     assert " --seed 42 --clock frozen --assume accepted_status=200 --user owner" in command
-    assert " --export HOSTING_DEV_BASE_URL=DEV --time-limit 9s --point " in command
+    assert " --export HOSTING_DEV_BASE_URL=DEV --time-limit 9s --trial " in command
 
 
 # --- Duration ------------------------------------------------------------------------------------

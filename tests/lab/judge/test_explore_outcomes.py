@@ -104,7 +104,7 @@ def test_explore_names_the_mistake_of_a_client_at_its_point(behavior: str):
     if verdict == "hung":
         options += ["--time-limit", "6s"]
 
-    process = run_explore(*options, "--point", point, *outcomes_client(behavior))
+    process = run_explore(*options, "--trial", point, *outcomes_client(behavior))
 
     assert process.returncode == exit_code_of(verdict), process.stdout
     assert f"{point}  {verdict}: " in process.stdout + process.stderr
@@ -147,7 +147,7 @@ SCRIPT_MISTAKES = {
 def test_explore_names_the_mistakes_of_shell_scripts(point: str):
     verdict, script = SCRIPT_MISTAKES[point]
 
-    process = run_explore("--point", point, "--", "bash", "-c", PRELUDE + script)
+    process = run_explore("--trial", point, "--", "bash", "-c", PRELUDE + script)
 
     assert process.returncode == exit_code_of(verdict), process.stdout
     assert f"{point}  {verdict}: " in process.stdout + process.stderr

@@ -105,7 +105,7 @@ def test_an_exploration_whose_faults_hit_no_request_does_not_pass(
 
 
 def test_a_single_point_that_is_not_reached_does_not_pass(tmp_path: Path):
-    point = ("--point", "get_dns_authorization#1/connection_reset/before_commit")
+    point = ("--trial", "get_dns_authorization#1/connection_reset/before_commit")
 
     assert run_explore(*point, *shell_script(READ_IN_CLEAN_RUNS), cwd=tmp_path).returncode == 2
 

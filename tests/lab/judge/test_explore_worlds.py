@@ -91,7 +91,7 @@ def test_explore_counts_a_request_without_a_valid_token():
 
 
 def test_exploring_one_point_reaches_it_in_a_world_that_the_client_creates():
-    process = run_explore("--point", AFTER_COMMIT, *worlds_client("own", "twice", "delete"))
+    process = run_explore("--trial", AFTER_COMMIT, *worlds_client("own", "twice", "delete"))
 
     assert process.returncode == 1
     assert f"{AFTER_COMMIT}  doubled: " in process.stderr

@@ -34,7 +34,7 @@ def run(api: HttpWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
 def perform_session(api: HttpWorld) -> str:
     """Use faults, outcomes, interventions and calls; return an API key that the SDK created."""
     emulator = api.emulator
-    emulator.fault(connection_reset={}, phase="after_commit", call="get_dns_authorization", times=1)
+    emulator.fault(connection_reset={}, after_commit=True, call="get_dns_authorization", times=1)
     emulator.outcome("stick", phase="verifying", project="shop")
     operation = api.apply_domains(key="deploy").json["id"]
     value = emulator.api_key("owner")

@@ -78,7 +78,7 @@ def leave_key_creation_uncertain(
         {
             "abort": {"code": change.assumptions.code_of("creation_uncertain")},
             "call": "create_user_api_key",
-            "phase": "after_commit",
+            "after_commit": True,
             "times": times,
             "optional": optional,
         },

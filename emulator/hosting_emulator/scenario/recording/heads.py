@@ -148,7 +148,7 @@ def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Docum
     """Return the document of a fault or an outcome, with the remaining counts."""
     document = written_document(world, fault)
     if category is OUTCOME or commit_phase_of(fault) is not None:
-        document["phase"] = fault.rule.commit_phase
+        document["after_commit"] = fault.rule.after_commit
     document["optional"] = fault.rule.optional
     for name, count in (("times", fault.hits), ("skip_first", fault.seen)):
         if document.get(name):

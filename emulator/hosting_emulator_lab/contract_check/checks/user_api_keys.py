@@ -214,7 +214,7 @@ def use_user_api_key(run: CheckRun) -> None:
     if key is None:
         run.evidence.skips(
             (*_SESSION_KEYS, "auth.kinds", "auth.key-bound"),
-            "it needs --api-key, or --allow keys to create one",
+            "it needs --user-api-key, or --allow keys to create one",
         )
         return
     _read_with_key(run, key)

@@ -7,11 +7,11 @@ import { act, Badge, Button, Form, Loaded, Loading, Panel, Section, surely, Tabl
 import { documentOf, fieldsOf, textOf } from "./fields.js";
 import { Pick, removeRow, toTitle } from "./find.js";
 
-const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "note", "phase", "armed_at", "world"]);
+const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "note", "after_commit", "armed_at", "world"]);
 /** The fields of a rule that are objects, like the options of a kind. */
 const RULE_OBJECTS = new Set(["header", "query", "body", "while"]);
 /** The fields that most faults need. The other fields are initially collapsed. */
-const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
+const USUAL = new Set(["call", "project", "principal", "times", "after_commit"]);
 const METHODS = ["GET", "POST", "PUT"];
 
 const FAULT = {
@@ -25,7 +25,7 @@ const PRESETS = [
   { name: "Service unavailable", about: "503, the request is not applied", does: { abort: { code: "service_unavailable" } } },
   { name: "Rate limited", about: "429, or 400 where a call has no 429, with Retry-After; the request is not applied", does: { abort: { code: "rate_limited" } } },
   { name: "Connection lost", about: "connection reset, the request is not applied", does: { connection_reset: {} } },
-  { name: "Response lost", about: "connection reset after the request is applied", does: { connection_reset: {}, phase: "after_commit" } },
+  { name: "Response lost", about: "connection reset after the request is applied", does: { connection_reset: {}, after_commit: true } },
 ];
 const TIMES = [{ value: "1", label: "the next request" }, { value: "3", label: "the next three" }, { value: "", label: "until removed" }];
 
@@ -93,7 +93,13 @@ const kindOf = (fault) => Object.keys(fault).find((name) => isObject(fault[name]
 function effectText(fault) {
   const kind = kindOf(fault);
   const options = Object.entries(fault[kind] ?? {}).map(([name, value]) => `${name} ${isObject(value) ? JSON.stringify(value) : value}`);
-  return html`<code>${kind}</code> ${options.join(", ")} <span class="quiet">${fault.phase?.replace("_", " ")}</span>`;
+  return html`<code>${kind}</code> ${options.join(", ")} <span class="quiet">${commitText(fault)}</span>`;
+}
+
+/** Says when a fault acts; nothing for a fault without a commit phase. */
+function commitText(fault) {
+  if (typeof fault.after_commit !== "boolean") return "";
+  return fault.after_commit ? "after commit" : "before commit";
 }
 
 function ruleText(fault, any) {

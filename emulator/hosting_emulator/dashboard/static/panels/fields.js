@@ -17,7 +17,6 @@ const HELP = {
   all: "all that match the other fields",
   from: "a timestamp (2026-01-31T09:30:00Z) or a duration from now (10m)",
   until: "a timestamp (2026-01-31T09:30:00Z) or a duration from now (10m)",
-  ttl: "a duration of world time, such as 10m",
   window: "a duration of world time, 1s to 24h",
   expires_in: "a duration of world time, such as 30d",
   header: "one per line: X-Client: mobile*",

@@ -35,7 +35,7 @@ function Whole({ item }) {
     <section aria-labelledby="why-title"><h3 id="why-title">Why</h3><${Trail} steps=${item.trail} /></section>
     <${Facts} of=${[
       ["At", html`<time datetime=${item.at}>${item.at}</time>`],
-      ["User", item.user ?? item.principal ?? "—"],
+      ["User", item.user ?? item.user_id ?? "—"],
       item.operation && ["Operation", html`<a href=${link("operations", item.operation)}>${item.operation}</a>`],
       item.idempotency_key && ["Idempotency-Key", html`<code>${item.idempotency_key}</code>`],
       ["Took", took(item.duration_us)],
@@ -63,7 +63,7 @@ function Acts({ item }) {
     ({ n, status }) => `Resent as request ${n}: ${status || "the response was lost"}.`,
     ({ n }) => go("requests", n));
   return html`<${CopyButton} label="Copy as curl" text=${() => Promise.resolve(command(item))} />
-    ${item.principal && item.user && html`<${CopyButton} label="Copy with a fresh token" text=${async () => command(item, await tokenOf(item.user))} />`}
+    ${item.user_id && item.user && html`<${CopyButton} label="Copy with a fresh token" text=${async () => command(item, await tokenOf(item.user))} />`}
     ${item.idempotency_key
       ? html`<${MenuButton} small label="Resend"><div class="stack">
           <${Button} onClick=${again(false)}>With a new key<//><${Button} onClick=${again(true)}>With the same key<//></div><//>`
