@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -135,25 +136,28 @@ class _CommandJudge:
 
     def _watched_judgment(self, judge: ClientJudge) -> Judgment:
         """Judge the command. Its connections to other machines become a remark in the judgment."""
-        if self._options.sealed:
-            return judge.judge()
-        with ConnectionWatch() as watch:
+        with self._watch() as watch:
             judgment = judge.judge()
-        sentence = watch.sentence()
-        if not sentence:
+        if watch is None or not watch.sentence():
             return judgment
-        return replace(judgment, remarks=[*judgment.remarks, sentence])
+        return replace(judgment, remarks=[*judgment.remarks, watch.sentence()])
+
+    def _watch(self) -> AbstractContextManager[ConnectionWatch | None]:
+        """Return a watch for connections to other machines, or None in a network without them."""
+        return nullcontext() if self._options.sealed else ConnectionWatch()
 
     def _judge_one_trial(self, trial: Trial) -> int:
         """Make a single trial, print the command's output and the result, and return the exit code."""
         options = self._options
-        with failing(ValueError, prefix="--trial: "):
+        with failing(ValueError, prefix="--trial: "), self._watch() as watch:
             single: SingleTrial = try_once(
                 self._trial_runs, trial, limit_s=options.budget_s, severity=options.severity
             )
         for line in single.printed_lines:
             out.put(printable(line))
         out.say(printable_lines(single.text))
+        if watch is not None and watch.sentence():
+            out.say(watch.sentence())
         return single.exit_code
 
     def _clean_failure(self, error: CleanRunFailed) -> Failure:

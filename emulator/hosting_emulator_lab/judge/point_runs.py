@@ -5,15 +5,13 @@ A run that fails is repeated once. The caller decides how a single run is made.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TypeAlias
 
 from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.fault_visits import FaultVisits
 from hosting_emulator_lab.judge.point_verdicts import judge_point
-from hosting_emulator_lab.judge.response_delays import ResponseDelays
 from hosting_emulator_lab.judge.run_results import (
     CleanRun,
     CleanRunFailed,
@@ -22,15 +20,10 @@ from hosting_emulator_lab.judge.run_results import (
     RunEnd,
 )
 from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.time_limits import TimeLimits
 
 #: The default limit on the number of runs.
 MAX_RUNS = 300
-#: The shortest default time limit of a run at a point, in real seconds.
-SHORTEST_LIMIT_S = 10.0
-#: The default time limit of a run at a point, as a multiple of the clean run's duration. The limit is
-#: doubled for a lasting effect, because a client may have a time limit for what it waits for.
-_LIMIT_FACTOR = 3
-_LASTING_FACTOR = 2
 #: The default time limit of a clean run, in real seconds.
 _CLEAN_LIMIT_S = 600.0
 
@@ -58,16 +51,16 @@ class PointRuns:
         skip_rules: Sequence[str] = (),
         scope: Sequence[str] | None = None,
     ) -> None:
-        #: The time limit of a run at a point.
-        self.limit_s = limit_s or SHORTEST_LIMIT_S
+        #: The time limits of the runs at points.
+        self.limits = TimeLimits(limit_s)
         self._perform = perform
         self._conduct = conduct
         self._skip_rules = skip_rules
         self._scope = scope
-        self._has_own_limit = limit_s is not None
         self._clean_limit_s = limit_s or clean_limit_s
-        self._known_delays: ResponseDelays | None = None
-        self._delays_lock = threading.Lock()
+        self._visits = FaultVisits(
+            self._perform_patience, self.limits, skip_rules=skip_rules, scope=scope
+        )
 
     def clean(self) -> CleanRun:
         """Make the two clean runs. Raises CleanRunFailed if one of them does not succeed."""
@@ -77,10 +70,7 @@ class PointRuns:
         second = second_visit.observation
         assert first is not None
         assert second is not None
-        clean = CleanRun.of_two_runs(first_visit.start, (first_end, first), (second_end, second))
-        if not self._has_own_limit:
-            self.limit_s = max(SHORTEST_LIMIT_S, _LIMIT_FACTOR * clean.end.duration_s)
-        return clean
+        return CleanRun.of_two_runs(first_visit.start, (first_end, first), (second_end, second))
 
     def _clean_run(self, name: str, *, is_second: bool) -> tuple[RunEnd, RunVisit]:
         """Make one clean run. Raises CleanRunFailed if it does not succeed."""
@@ -111,10 +101,8 @@ class PointRuns:
 
     def _judged_run(self, name: str, point: FaultPoint, clean: CleanRun) -> PointResult:
         """Make one run at a point, and judge it."""
-        visit = self._visit(point, clean, self._delays(clean).late_ms(point))
-        limit_s = self.limit_s
-        if point.lasting is not None and not self._has_own_limit:
-            limit_s *= _LASTING_FACTOR
+        visit = self._visits.visit(point, clean)
+        limit_s = self.limits.limit_s(clean, is_lasting=point.lasting is not None)
         end = self._perform(visit, name, limit_s)
         assert visit.observation is not None
         return judge_point(
@@ -122,23 +110,10 @@ class PointRuns:
             end,
             visit.observation,
             clean,
-            limit_s=round(limit_s, 1),
+            limit_s=limit_s,
             conduct=self._conduct,
         )
 
-    def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:
-        return RunVisit(point, clean, self._skip_rules, late_ms, self._scope)
-
-    def _delays(self, clean: CleanRun) -> ResponseDelays:
-        """Return the delays for the client of a clean run."""
-        with self._delays_lock:
-            if self._known_delays is None:
-                self._known_delays = ResponseDelays(partial(self._waits_for_response, clean))
-            return self._known_delays
-
-    def _waits_for_response(self, clean: CleanRun, latency: FaultPoint, late_ms: int) -> bool:
-        visit = self._visit(latency, clean, late_ms)
-        end = self._perform(visit, "patience", self.limit_s)
-        if visit.observation is None or end.exit_code:
-            return False
-        return visit.observation.request_count == clean.observation.request_count
+    def _perform_patience(self, visit: RunVisit, point: FaultPoint, limit_s: float) -> RunEnd:
+        """Make the run that shows how long the client waits for a response."""
+        return self._perform(visit, "patience", limit_s)

@@ -6,7 +6,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import TypeAlias
 
 from hosting_emulator.messages import ConductFinding
@@ -14,14 +13,15 @@ from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.alterations import alteration_of
 from hosting_emulator_lab.judge.client_behavior import behavior_difference, effect_of
 from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.fault_visits import FaultVisits
 from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.paging import requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
-from hosting_emulator_lab.judge.response_delays import ResponseDelays
 from hosting_emulator_lab.judge.run_gate import RunGate
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd, behavior_of
 from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.time_limits import TimeLimits
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
 from hosting_emulator_lab.judge.wire_verdicts import ordinary_verdict
@@ -31,16 +31,10 @@ from hosting_emulator_lab.run_conditions import RunConditions
 #: limit in real seconds. The function calls `begin` and `end` of the visit. Raises RunsStopped.
 PerformTrial: TypeAlias = Callable[[RunVisit, str, float, RunConditions], RunEnd]
 
-#: The shortest time limit of a trial, in real seconds.
-_SHORTEST_LIMIT_S = 10.0
 #: The faults for which a client waits, and what is added to the time limit of their trials: it is longer
 #: than the time limits that clients usually have for a response, and for an operation.
 _LONG_WAITS = ("timeout", "stick")
 _LONG_WAIT_S = 35.0
-#: The time limit of a trial as a multiple of the clean run's duration. The limit is doubled for a
-#: lasting effect, because a client may have a time limit for what it waits for.
-_LIMIT_FACTOR = 3
-_LASTING_FACTOR = 2
 
 
 class TrialRuns:
@@ -54,13 +48,13 @@ class TrialRuns:
         self, perform: PerformTrial, *, limit_s: float | None, skip_rules: Sequence[str]
     ) -> None:
         self._perform = perform
-        self._own_limit_s = limit_s
+        self._limits = TimeLimits(limit_s)
+        self._visits = FaultVisits(self._perform_patience, self._limits, skip_rules=skip_rules)
         self._skip_rules = skip_rules
         self._gate = RunGate()
         self._lock = threading.Lock()
         #: The number of runs so far.
         self.run_count = 0
-        self._known_delays: ResponseDelays | None = None
 
     def clean(self, trial: CleanTrial, limit_s: float, *, alone: bool) -> tuple[RunEnd, RunVisit]:
         """Make a clean run, which ends after `limit_s` real seconds at the latest."""
@@ -72,8 +66,8 @@ class TrialRuns:
         """Make a trial that is not a clean run, and compare it with the clean run.
 
         If `alone` is True, no other run is in progress meanwhile, except those of clients that wait for
-        what does not come. Raises RunsStopped, and ValueError if
-        the trial does not apply to the requests of the clean run.
+        what does not come. Raises RunsStopped, and ValueError if the trial does not apply to the
+        requests of the clean run.
         """
         assert not isinstance(trial, CleanTrial)
         if isinstance(trial, FaultTrial):
@@ -84,11 +78,11 @@ class TrialRuns:
 
     def _fault_trial(self, trial: FaultTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
         point = trial.point
-        limit_s = self.limit_s(clean, is_lasting=point.lasting is not None)
+        limit_s = self._limits.limit_s(clean, is_lasting=point.lasting is not None)
         # A client that is alone needs no longer than it needed beside others.
-        if point.fault in _LONG_WAITS and not alone:
-            limit_s = self._long_limit_s(limit_s)
-        visit = self._visit(point, clean, self._delays(clean).late_ms(point))
+        if point.fault in _LONG_WAITS and not alone and self._limits.own_limit_s is None:
+            limit_s += _LONG_WAIT_S
+        visit = self._visits.visit(point, clean)
         end = self._run(visit, trial, limit_s, alone=alone)
         assert visit.observation is not None
         result = judge_point(point, end, visit.observation, clean, limit_s=limit_s)
@@ -107,7 +101,7 @@ class TrialRuns:
         )
 
     def _varied_trial(self, trial: VariedTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
-        limit_s = self.limit_s(clean, is_lasting=False)
+        limit_s = self._limits.limit_s(clean, is_lasting=False)
         visit = RunVisit(skip_rules=self._skip_rules)
         end = self._run(visit, trial, limit_s, alone=alone)
         assert visit.observation is not None
@@ -127,7 +121,7 @@ class TrialRuns:
         )
 
     def _altered_trial(self, trial: AlteredTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
-        limit_s = self.limit_s(clean, is_lasting=False)
+        limit_s = self._limits.limit_s(clean, is_lasting=False)
         alteration = alteration_of(trial, clean.observation.requests)
         visit = RunVisit(skip_rules=self._skip_rules, alteration=alteration.fault)
         end = self._run(visit, trial, limit_s, alone=alone)
@@ -151,20 +145,6 @@ class TrialRuns:
             is_allowed=alteration.is_allowed,
         )
 
-    def limit_s(self, clean: CleanRun, *, is_lasting: bool) -> float:
-        """Return the time limit of a trial in real seconds."""
-        if self._own_limit_s is not None:
-            return self._own_limit_s
-        limit_s = max(_SHORTEST_LIMIT_S, _LIMIT_FACTOR * clean.end.duration_s)
-        if is_lasting:
-            limit_s *= _LASTING_FACTOR
-        return round(limit_s, 1)
-
-    def _long_limit_s(self, limit_s: float) -> float:
-        if self._own_limit_s is not None:
-            return limit_s
-        return limit_s + _LONG_WAIT_S
-
     def _run(self, visit: RunVisit, trial: Trial, limit_s: float, *, alone: bool) -> RunEnd:
         with self._lock:
             self.run_count += 1
@@ -184,23 +164,9 @@ class TrialRuns:
             return nullcontext()
         return self._gate.shared()
 
-    def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:
-        return RunVisit(point, clean, self._skip_rules, late_ms)
-
-    def _delays(self, clean: CleanRun) -> ResponseDelays:
-        """Return the delays for the client of a clean run."""
-        with self._lock:
-            if self._known_delays is None:
-                self._known_delays = ResponseDelays(partial(self._waits_for_response, clean))
-            return self._known_delays
-
-    def _waits_for_response(self, clean: CleanRun, latency: FaultPoint, late_ms: int) -> bool:
-        visit = self._visit(latency, clean, late_ms)
-        limit_s = self.limit_s(clean, is_lasting=False)
-        end = self._run(visit, FaultTrial(latency), limit_s, alone=False)
-        if visit.observation is None or end.exit_code:
-            return False
-        return visit.observation.request_count == clean.observation.request_count
+    def _perform_patience(self, visit: RunVisit, point: FaultPoint, limit_s: float) -> RunEnd:
+        """Make the run that shows how long the client waits for a response."""
+        return self._run(visit, FaultTrial(point), limit_s, alone=False)
 
 
 def _additional_replays(observation: Observation, clean: CleanRun) -> int:

@@ -119,16 +119,19 @@ def test_the_time_limit_is_three_times_the_shorter_clean_run(
     clean_run = point_runs.clean()
 
     assert clean_run.end.duration_s == min(durations_s)
-    assert (runs.limits_s, point_runs.limit_s) == ([600.0, 600.0], limit_s)
+    assert runs.limits_s == [600.0, 600.0]
+    assert point_runs.limits.limit_s(clean_run, is_lasting=False) == limit_s
+    assert point_runs.limits.limit_s(clean_run, is_lasting=True) == 2 * limit_s
 
 
 def test_a_time_limit_of_the_caller_applies_to_all_runs():
     runs = CleanRuns(RunEnd(0, duration_s=30.0), RunEnd(0, duration_s=30.0))
     point_runs = PointRuns(runs.perform, limit_s=5.0)
 
-    point_runs.clean()
+    clean_run = point_runs.clean()
 
-    assert (runs.limits_s, point_runs.limit_s) == ([5.0, 5.0], 5.0)
+    assert runs.limits_s == [5.0, 5.0]
+    assert point_runs.limits.limit_s(clean_run, is_lasting=True) == 5.0
 
 
 @pytest.mark.parametrize(

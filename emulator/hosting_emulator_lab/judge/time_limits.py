@@ -1,0 +1,34 @@
+"""The time limits of runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hosting_emulator_lab.judge.run_results import CleanRun
+
+#: The shortest default time limit of a run, in real seconds.
+SHORTEST_LIMIT_S = 10.0
+#: The default time limit of a run, as a multiple of the clean run's duration. The limit is doubled for
+#: a lasting effect, because a client may have a time limit for what it waits for.
+_LIMIT_FACTOR = 3
+_LASTING_FACTOR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """The time limits of runs that are compared with a clean run.
+
+    `own_limit_s` is the limit that the user chose, in real seconds. If it is None, a limit depends on
+    the duration of the clean run.
+    """
+
+    own_limit_s: float | None = None
+
+    def limit_s(self, clean: CleanRun, *, is_lasting: bool) -> float:
+        """Return the time limit of a run in real seconds. `is_lasting` is about the failure it meets."""
+        if self.own_limit_s is not None:
+            return self.own_limit_s
+        limit_s = max(SHORTEST_LIMIT_S, _LIMIT_FACTOR * clean.end.duration_s)
+        if is_lasting:
+            limit_s *= _LASTING_FACTOR
+        return round(limit_s, 1)
