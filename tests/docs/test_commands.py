@@ -16,7 +16,7 @@ PAGES = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem not in ELS
 #: Pages that a reader follows while the emulator of the README is running.
 EMULATOR_RUNS = ("failures", "scenarios", "service")
 #: The others are slow.
-QUICK = ("control-api", "failures", "scenarios")
+QUICK = ("failures", "scenarios")
 
 
 @pytest.mark.usefixtures("alone")

@@ -60,7 +60,7 @@ def run(command: Sequence[str | Path], cwd: Path, **variables: str) -> str:
 
 
 def assert_story(printed: str, log: str) -> None:
-    """Expect what the programs of docs/control-api.md print, whatever their language."""
+    """Expect what the programs that docs/languages.md links print, whatever their language."""
     *lines, refused = printed.splitlines()
     assert lines == ["time moved by 10000 ms", "fault-1 is armed", log]
     assert "'nothing'" in refused
@@ -368,7 +368,7 @@ def test_the_generated_typescript_client_makes_every_call(
 def test_a_generated_typescript_control_client_uses_a_world_of_its_own(
     moving: HttpWorld, typescript_folder: Path
 ):
-    """The program of docs/control-api.md, as it stands there."""
+    """The program that docs/languages.md links."""
     url = moving.emulator.control.info().base_url
     compile_programs(typescript_folder, moving)
 
@@ -456,7 +456,7 @@ def compile_java(jar: Path, sources: Sequence[Path], classes: Path) -> None:
 def test_a_generated_java_control_client_uses_a_world_of_its_own(
     moving: HttpWorld, java_generator: Path, tmp_path: Path
 ):
-    """The program of docs/control-api.md, as it stands there."""
+    """The program that docs/languages.md links."""
     sources = generate_java(java_generator, save_control_document(moving, tmp_path), "control")
     compile_java(java_generator, [*sources, JAVA / "World.java"], tmp_path / "classes")
     url = moving.emulator.control.info().base_url
@@ -474,13 +474,3 @@ def test_the_generated_java_client_compiles(
     sources = generate_java(java_generator, save_document(moving, tmp_path), "hosting")
 
     compile_java(java_generator, sources, tmp_path / "classes")
-
-
-# --- The guide -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("program", [TYPESCRIPT / "world.ts", JAVA / "World.java"])
-def test_the_control_api_guide_shows_the_tested_program(program: Path):
-    guide = (ROOT / "docs" / "control-api.md").read_text(encoding="utf-8")
-
-    assert program.read_text(encoding="utf-8") in guide
