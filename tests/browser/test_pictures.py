@@ -30,9 +30,9 @@ def test_the_picture_folder_holds_exactly_the_drawn_pictures():
     assert {file.name for file in pictures.FOLDER.iterdir()} == NAMES
 
 
-def test_the_readme_shows_one_picture_and_the_log_page_the_terminal():
+def test_the_readme_shows_one_picture_and_a_guide_the_terminal():
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    log = (REPOSITORY / "docs" / "log.md").read_text(encoding="utf-8")
+    guide = (REPOSITORY / "docs" / "what-happened.md").read_text(encoding="utf-8")
 
     assert sum(f"docs/pictures/{name})" in readme for name in NAMES) == 1
-    assert f"pictures/{pictures.TERMINAL}.svg)" in log
+    assert f"pictures/{pictures.TERMINAL}.svg)" in guide
