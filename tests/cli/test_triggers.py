@@ -29,7 +29,7 @@ ENTRY: dict[str, Any] = {
     "considered": 0,
     "seen": 0,
     "hits": 0,
-    "unused": "the entry is due at noon, and the world time is 11:00",
+    "unused": "the entry is due at noon, but the world time is 11:00",
     "type": "timeline entry",
     "effect": "intervene set_plan plan=free",
     "spent": False,

@@ -43,7 +43,7 @@ def test_the_trail_of_a_read_states_principal_scope_and_role():
     assert steps(api) == [
         ("user", "reader, with an access token for acme, signed in."),
         ("scope", "The project shop is within the user's access: it belongs to acme."),
-        ("role", "The call needs the reader role, and the user's role is reader."),
+        ("role", "The call needs the reader role. The user's role is reader."),
     ]
 
 
@@ -268,7 +268,7 @@ def test_the_trail_explains_the_counters_every_and_times_of_a_fault():
         api.dns()
 
     waits, acted, spent = (says(api, "fault", n)[0] for n in (1, 2, 3))
-    assert "`every` is 2, and this was matching request 1" in waits
+    assert "`every` is 2, but this was matching request 1" in waits
     assert "acted, hit 1" in acted
     assert "`times` allowed only 1 action" in spent
 
@@ -357,7 +357,7 @@ def test_the_trail_of_a_refusal_gives_a_reason_that_the_response_omits():
 
     assert says(api, "refusal") == [
         "403 forbidden: Only the project's owner may do this; you are its reader. "
-        "Reason: the call needs the owner role, and the user's role is reader."
+        "Reason: the call needs the owner role, but the user's role is reader."
     ]
 
 

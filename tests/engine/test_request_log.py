@@ -43,7 +43,7 @@ def test_an_entry_states_user_request_and_reason_of_the_response():
     assert entry["user_id"] == api.world.indexes["user:reader"]
     assert (entry["user"], entry["project"]) == ("reader", api.project_id())
     assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
-    assert entry["why"] == ("the call needs the owner role, and the user's role is reader",)
+    assert entry["why"] == ("the call needs the owner role, but the user's role is reader",)
 
 
 @pytest.mark.parametrize(("header", "text"), [("schlüssel", "schlüssel"), ("\udcff", "ÿ")])

@@ -125,7 +125,7 @@ def _check_role(change: Change, request: CallRequest, role: str) -> None:
     raise Refused(
         "forbidden",
         f"Only {allowed} may do this; you are its {role}.",
-        why=f"the call needs the {needed} role, and the user's role is {role}",
+        why=f"the call needs the {needed} role, but the user's role is {role}",
         assumption=assumption,
     )
 

@@ -142,7 +142,7 @@ def _start_operation(
 
 
 def get_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
-    """Return the operation's current state. If the operation's profile counts polls, this poll counts."""
+    """Return the operation's current state. If the operation's profile counts polls, this poll is counted."""
     if not is_finished(operation):
         operations.count_poll(change, operation)
         react(change)

@@ -137,7 +137,8 @@ def affects_call(name: str, spec: CallSpec) -> bool:
     """Return whether an assumption affects the responses of this call in particular.
 
     An assumption affects a call if the call's row names the assumption, or if the assumption's
-    `affects` covers the call. Assumptions that affect every call do not count.
+    `affects` covers the call. An assumption whose `affects` covers every call does not affect a
+    call in particular.
     """
     if name in spec.assumptions:
         return True

@@ -432,6 +432,6 @@ _BY_OPERATION_ID = {spec.operation_id: call_id for call_id, spec in ALL_CALLS.it
 def call_named(word: str) -> str:
     """Return the call_id for an operationId in the OpenAPI document.
 
-    Any other word is returned unchanged.
+    A word that is not an operationId is returned unchanged.
     """
     return _BY_OPERATION_ID.get(word, word)

@@ -175,7 +175,7 @@ def _read_field(name: str, hint: Any, spec: FieldSpec, sentence_key: str) -> Fie
 
 
 def _value_types(hint: Any) -> list[Any]:
-    """Return the member types of a union. For any other type, return only the type itself."""
+    """Return the member types of a union. If the type is not a union, return only the type itself."""
     bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(bare) in (Union, UnionType):
         return list(get_args(bare))

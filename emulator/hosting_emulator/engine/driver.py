@@ -120,8 +120,8 @@ def list_arrival(engine: Engine, ctx: ExchangeContext) -> None:
 def _run_steps(engine: Engine, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
     """Run the steps until a step ends the exchange, record the exchange, and return the response.
 
-    Returns a Delay instead if the exchange must wait. After the wait, the caller runs the steps
-    again.
+    If the exchange must wait, returns a Delay and no response. After the wait, the caller runs the
+    steps again.
     """
     engine.protect()
     engine.current_exchange = ctx

@@ -47,7 +47,7 @@ _log = logging.getLogger("hosting_emulator.worlds")
 def anchored(world: World, world_ms: int, machine_ms: int) -> World:
     """Return a world whose scaled clock shows `world_ms` at the machine time `machine_ms`.
 
-    A world with any other clock is returned unchanged.
+    A world whose clock is not scaled is returned unchanged.
     """
     if world.clock.mode != "scaled":
         return world

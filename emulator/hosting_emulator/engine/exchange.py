@@ -202,7 +202,7 @@ class ExchangeContext(Entry, kw_only=True):
     effect: FaultKind | None = None
     #: The delay of the response after it is decided, in real milliseconds.
     delay_ms: int = 0
-    #: With a skip clock, the key of this request's `RetryWait`. Empty with any other clock.
+    #: The key of this request's `RetryWait` if the clock is a skip clock, otherwise an empty string.
     wait_key: str = ""
     #: Whether other requests must arrive before the response is sent.
     held: bool = False

@@ -40,8 +40,8 @@ _LONGEST_PIECE = 256
 _LAST_WORD = re.compile(rb"(?<![\w-])[\w-]+\Z")
 #: The maximum number of nested encodings to decode.
 _MOST_ENCODINGS = 2
-#: Known schemes of Authorization headers. Any other first word of the header may be the secret
-#: itself.
+#: Known schemes of Authorization headers. If the first word of the header is not a known scheme, it
+#: may be the secret itself.
 _SCHEMES = frozenset({"bearer", "basic", "digest", "token", "apikey", "negotiate"})
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie", "x-control-token"})
 #: Patterns of secrets that belong to this process rather than to a world (see `keep_secret`).

@@ -56,9 +56,9 @@ def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
 def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
     """Store the time at which a retry of a refused request or of a stale read makes sense.
 
-    Any other successful request needs no retry. For a refused request, the time comes from
-    Retry-After, from the end of the fault that acted, or from the next entry of the timeline. After
-    a stale read, the wait is as long as the fault's `age`.
+    A successful request whose response is not stale needs no retry. For a refused request, the time
+    comes from Retry-After, from the end of the fault that acted, or from the next entry of the
+    timeline. After a stale read, the wait is as long as the fault's `age`.
     """
     if 200 <= reply.status < 400 and not ctx.stale_age_ms:
         return

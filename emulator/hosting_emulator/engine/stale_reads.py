@@ -74,7 +74,7 @@ def read_stale(engine: Engine, ctx: ExchangeContext, reply: Reply) -> Reply:
 
 
 class _NotStale(Exception):
-    """A stale response is not possible. `reason` says why, as a clause without a period."""
+    """A stale response is not possible. `reason` is a clause that explains why, without a period."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

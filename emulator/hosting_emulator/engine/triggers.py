@@ -116,7 +116,7 @@ def _awaited(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> tuple[
     if due_ms is not None:
         due = format_timestamp(due_ms)
         now = format_timestamp(engine.now_ms())
-        return f"the world time {due}", f"the entry is due at {due}, and the world time is {now}"
+        return f"the world time {due}", f"the entry is due at {due}, but the world time is {now}"
     count = entry.after_calls or 0
     calls = "1 more successful call" if count == 1 else f"{count} more successful calls"
     if entry.call:

@@ -36,7 +36,7 @@ def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None
     """
     if rule.call in DOORS:
         message = (
-            f"alter changes only responses of the API, and {rule.call} is not a call; use respond"
+            f"alter changes only responses of the API, but {rule.call} is not a call; use respond"
         )
         raise DocumentRefused(message, "call")
     code = "unauthenticated" if rule.credentials in ("none", "invalid") else None

@@ -1,8 +1,8 @@
 """Decides which armed faults act on a request, in the order in which they were armed.
 
 A matching fault counts the request as seen, and acts if the other conditions of its rule hold.
-Delays add up and let later faults act. The first fault with any other effect ends the search in
-both commit phases, so the remaining faults do not count the request. A fault whose phase is
+Delays add up and let later faults act. The first fault whose effect is not a delay ends the search
+in both commit phases, so the remaining faults do not count the request. A fault whose phase is
 after_commit also counts refused requests, but does not act on them.
 """
 
@@ -177,9 +177,9 @@ def _idle_reason(
         return f"`times` allowed only {rule.times} actions"
     number = fault.seen - rule.skip_first
     if number <= 0:
-        return f"`skip_first` is {rule.skip_first}, and this was only matching request {fault.seen}"
+        return f"`skip_first` is {rule.skip_first}, but this was only matching request {fault.seen}"
     if number % rule.every:
-        return f"`every` is {rule.every}, and this was matching request {number}"
+        return f"`every` is {rule.every}, but this was matching request {number}"
     return None
 
 

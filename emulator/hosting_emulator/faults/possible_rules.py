@@ -91,7 +91,7 @@ def check_at_identity_provider(kind: str, rule: Rule) -> None:
     effect = fault_kinds()[kind]
     if effect.problem is not FaultKind.problem:
         message = (
-            f"{kind} returns a problem of the API, and {rule.call} sends no problems; use respond"
+            f"{kind} returns a problem of the API, but {rule.call} sends no problems; use respond"
         )
         raise DocumentRefused(message, kind)
     breaks_response = not (

@@ -27,14 +27,14 @@ def check_stale_read(stale_read: StaleRead, rule: Rule, calls: Iterable[CallSpec
     If the contract forbids a stale response, the message quotes the contract's sentence.
     """
     if rule.call in DOORS:
-        message = f"stale_read acts on reads of the API, and {rule.call} is not a read of the API"
+        message = f"stale_read acts on reads of the API, but {rule.call} is not a read of the API"
         raise DocumentRefused(message, "call")
     reads = [spec for spec in possible_calls(rule, calls) if spec.method == "GET"]
     field = "call" if rule.call is not None else "method"
     if not reads:
         message = (
             "the fault could never act: stale_read acts on reads (get_dns_authorization, "
-            "list_deployments and get_operation), and writes always see the current state"
+            "list_deployments and get_operation), but writes always see the current state"
         )
         raise DocumentRefused(message, field)
     if not stale_read.breaking and all(spec.call_id == _FRESH for spec in reads):

@@ -21,7 +21,7 @@ def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
         )
         raise DocumentRefused(message, "body")
     if rule.call in DOORS:
-        message = f"{kind} acts only on calls of the API, and {rule.call} is not a call"
+        message = f"{kind} acts only on calls of the API, but {rule.call} is not a call"
         raise DocumentRefused(message, "call")
     matching = [
         spec

@@ -72,7 +72,7 @@ def read_destination(uri: str, site: Site) -> Destination:
 def with_parameters(uri: str, parameters: dict[str, str], *, fragment: bool = False) -> str:
     """Return a URI with parameters added to its query.
 
-    With `fragment`, the parameters become the URI's fragment instead.
+    With `fragment`, the parameters become the URI's fragment and not part of its query.
     """
     separator = "?"
     if fragment:

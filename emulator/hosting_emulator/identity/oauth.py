@@ -12,7 +12,7 @@ from hosting_emulator.world.records import Organization, User
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
 
-#: The supported scopes, with their descriptions on the sign-in page. Other scopes are not granted.
+#: The supported scopes, with their descriptions on the sign-in page. No other scope is granted.
 SCOPES: Final = {
     "openid": "who you are",
     "profile": "your name",

@@ -24,9 +24,9 @@ def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
     """End the session of this browser and the session of the `id_token_hint`, and redirect to the
     client.
 
-    The refresh tokens of these sessions become invalid. Access tokens remain valid until they expire,
-    except for calls that need a current session. If the client's address is not local, a page shows a link
-    to this address instead (OpenID Connect RP-Initiated Logout 1.0).
+    The refresh tokens of these sessions become invalid. Access tokens remain valid until they
+    expire, except for calls that need a current session. If the client's address is not local, a
+    page with a link to this address replaces the redirect (OpenID Connect RP-Initiated Logout 1.0).
     """
     try:
         fields = read_fields(request.query)

@@ -70,8 +70,8 @@ def without_shape_errors(top: Location) -> Source | None:
     """Return the source of a scenario that failed `check_shape`, without the invalid fields.
 
     An invalid name or description of the scenario is replaced, and invalid fields are removed from
-    the expectations of the story's steps. The result is None if there is any other error, because
-    later checks would report false mistakes.
+    the expectations of the story's steps. The result is None if there is an error that cannot be
+    removed in this way, because later checks would report false mistakes.
     """
     if not isinstance(top.value, dict) or any(_field_errors(top, ScenarioPart)):
         return None
@@ -246,8 +246,8 @@ def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[Sc
 def _display(value: Any) -> str:
     """Return a refused value as text for a message.
 
-    A mapping becomes `a mapping`, and a list becomes `a list`. Other values are truncated to 60
-    characters.
+    A mapping becomes `a mapping`, and a list becomes `a list`. The text of any other value is
+    truncated to 60 characters.
     """
     if isinstance(value, dict):
         return "a mapping"

@@ -1,7 +1,7 @@
 """Sends the requests of a story's steps, including concurrent requests.
 
 The engine handles the requests of a story like requests from a socket, but without waiting in real
-time. Delays are added up instead, and a running clock advances by their sum.
+time. The delays are only added up, and a running clock advances by their sum.
 """
 
 from __future__ import annotations

@@ -208,9 +208,9 @@ def assumed_points(
 ) -> list[str]:
     """Return the points at which a response differs because of the drawn assumptions.
 
-    A drawn assumption that now has its default value does not count. `call` is None if the path
-    belongs to no call. `decided_by` is the assumption that the core recorded as deciding the
-    response, or None.
+    A drawn assumption that now has its default value is ignored. `call` is None if the path belongs
+    to no call. `decided_by` is the assumption that the core recorded as deciding the response, or
+    None.
     """
     assumed: dict[str, Any] = {}
     for name in variation.assumed:

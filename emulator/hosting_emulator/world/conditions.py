@@ -50,7 +50,7 @@ def _unmet_by_organization(
     name: str, expected: Any, organization: Organization | None
 ) -> str | None:
     if organization is None:
-        return f"the {name} condition needs an organization, and the request names none"
+        return f"the {name} condition needs an organization, but the request names none"
     if name == "plan":
         return _difference(name, expected, organization.plan)
     if organization.credits >= expected:
@@ -62,7 +62,7 @@ def _unmet_by_project(
     name: str, expected: Any, world: World, project: Project | None
 ) -> str | None:
     if project is None:
-        return f"the {name} condition needs a project, and the request names none"
+        return f"the {name} condition needs a project, but the request names none"
     return _difference(name, expected, _project_value(name, world, project))
 
 

@@ -189,8 +189,8 @@ def outcome_will_act(operation: Operation) -> bool:
 def next_outcome_step(operation: Operation) -> int | None:
     """Return the index of the next step of an operation's outcome.
 
-    Return None if the operation takes the next step of its plan instead, or if the outcome waits
-    for its condition.
+    Return None if the next step of the operation is a step of its plan, or if the outcome waits for
+    its condition.
     """
     outcome = operation.outcome
     if outcome is None or outcome.phase != operation.phase or waits_for_condition(operation):

@@ -156,7 +156,7 @@ class WorldPart(PopulationPart):
 def stored_key(value: str) -> str:
     """Return the stored form of an API key's value.
 
-    Any other text, such as a stored form, is returned unchanged.
+    A text that is not the value of an API key, such as a stored form, is returned unchanged.
     """
     if re.fullmatch(KEY_VALUE, value) is None:
         return value

@@ -38,7 +38,7 @@ class NotRetryable(ConductJudge):
 
     A read counts as a retry only if the refused request was the client's previous request. A
     mutation also counts if other requests came in between. After another mutation has succeeded or
-    an operation has ended, a repeated mutation does not count, because it may now succeed.
+    an operation has ended, a repeated mutation is not a retry, because it may now succeed.
     """
 
     def __init__(self) -> None:
@@ -66,8 +66,9 @@ class NotRetryable(ConductJudge):
         is_sure = is_sure and (workers == 1 or is_proven)
         is_other_connection = exchange.connection_use is not earlier.connection_use
         if exchange.key != earlier.key and is_other_connection:
-            # Two programs may each have sent this request once, with different keys. If the request was
-            # repeated more often, a single client repeated it.
+            # Two programs may each have sent this request once, with different keys. If there are
+            # more repeats than separate programs could explain, a single client repeated the
+            # request.
             is_sure = is_sure and repeats > _SEPARATE_INTENTS
         group = (*repeat_key, exchange.entry.code, is_proven)
         finding = Finding("retried-not-retryable", earlier, exchange, sure=is_sure, group=group)
@@ -159,7 +160,7 @@ class RetriedTooSoon(ConductJudge):
 
     A wait is known only to the worker that received the response. Therefore a request counts as a
     retry only if the response to an earlier, identical request told the client to wait. The first
-    request of another worker is not a retry.
+    request of a different worker is not a retry.
     """
 
     def __init__(self) -> None:
@@ -206,8 +207,8 @@ class RetriedTooSoon(ConductJudge):
             return
         repeats = self._repeats.get(repeat_key, 1)
         if exchange.retry_after_s is not None:
-            # Count only responses that require another wait. After any other response, the client
-            # may retry immediately.
+            # Count only responses that require another wait. After a response that requires no
+            # wait, the client may retry immediately.
             repeats += 1
         self._repeats.keep(repeat_key, repeats)
         is_proven = exchange.has_key_of(wait.response) or _exceeds_workers(repeats, workers)

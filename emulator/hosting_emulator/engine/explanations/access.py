@@ -35,7 +35,7 @@ def explain_principal(world: World, principal: Principal) -> str:
 def explain_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
     """Yield the `scope` step, and the `role` step if the request reached it."""
     if entry.principal.organization_id is None:
-        sentence = "The token names no organization, and every call needs one."
+        sentence = "The token names no organization, but every call needs one."
         yield ExplainedStep("scope", sentence)
     elif spec.subject == "organization":
         yield from _organization_access(world, entry, spec)
@@ -113,7 +113,7 @@ def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expl
         return
     yield ExplainedStep("scope", f"{label} is within the user's access: it belongs to {owner}.")
     needed_role = least_role(spec, world.assumptions)
-    sentence = f"The call needs the {needed_role} role, and the user's role is {role}."
+    sentence = f"The call needs the {needed_role} role. The user's role is {role}."
     if principal.permissions is not None and spec.permission:
         carries = "carries" if spec.permission in principal.permissions else "lacks"
         sentence += f" The API key {carries} the {spec.permission} permission."
@@ -132,7 +132,7 @@ def _organization_of_token(world: World, principal: Principal) -> str:
 def _users_with_access(change: Change, owner_id: str, project: Project | None) -> str:
     """Return a sentence that names the members who can see an organization.
 
-    If `project` is given, the sentence names the members who can see this project instead.
+    If `project` is given, the sentence names only the members who can see this project.
     """
     world = change.world
     users: list[str] = []

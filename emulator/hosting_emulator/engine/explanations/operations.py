@@ -238,7 +238,7 @@ def _stuck(operation: Operation) -> _Reason:
     if outcome is None or stuck_by != outcome.id:
         stuck_by = f"the {stuck_by} intervention"
     stopped = (
-        f"It is stuck while {operation.state}: {stuck_by} stopped it, so no clock and no poll "
+        f"It is stuck while {operation.state}: {stuck_by} stopped it, so neither the clock nor a poll "
         "moves it."
     )
     if reconciliation is None or reconciliation.state not in ("required", "running"):

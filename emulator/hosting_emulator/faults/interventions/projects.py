@@ -129,7 +129,7 @@ def _set_provider_failing(
 
 
 def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
-    """Return the databases of one or both environments. A shared database belongs to both."""
+    """Return the databases of one or both environments. A shared database belongs to both environments."""
     databases = {
         name: change.get(DATABASES, f"{project.id}/{name}") or Database("separate")
         for name in ("dev", "prod")

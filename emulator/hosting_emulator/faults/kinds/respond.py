@@ -14,7 +14,7 @@ from hosting_emulator.faults.kinds import FaultKind, PageResponse
 class Respond(FaultKind, frozen=True):
     """Respond with your own status, headers and content.
 
-    A string is sent unchanged. Any other content is sent as JSON.
+    A string is sent unchanged. Content that is not a string is sent as JSON.
     """
 
     example: ClassVar = {"status": 418, "content": "short and stout"}

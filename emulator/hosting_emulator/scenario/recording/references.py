@@ -93,7 +93,7 @@ class References:
     def repeated(self, value: str) -> str:
         """Return the variable for a value that an earlier response contains.
 
-        Any other value is returned unchanged.
+        A value that no earlier response contains is returned unchanged.
         """
         if value in self._values and value not in self._head_values:
             return self.variable(value)

@@ -54,8 +54,8 @@ class SessionEvent:
 class Session:
     """The events of a world in order, from its state `base` to its current state `world`.
 
-    `base` is the initial state if the request log and the history are complete. If either is
-    incomplete, `base` is the earliest state from which all events are known.
+    `base` is the initial state if the request log and the history are complete. If the log or the
+    history is incomplete, `base` is the earliest state from which all events are known.
     """
 
     world: World
