@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urljoin
+from urllib.request import Request, urlopen
 
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
-from tests.support.dev_origins import visit
+from tests.support.dev_origins import issue, visit
 from tests.support.response_checks import expect_problem
+from tests.support.sign_in_client import Browser
 
 
 @pytest.fixture
@@ -40,16 +45,18 @@ def test_the_detail_names_a_world_that_does_not_exist(api: CheckedWorld) -> None
     assert detail == "There is no world 'nope'; GET /_emulator/worlds lists all worlds."
 
 
+def belongs_elsewhere(credential: str, api: CheckedWorld) -> str:
+    """Return what is said of a credential of the other world in a request to this world."""
+    return f"this {credential} belongs to the-other-world; the request reached {api.emulator.name}"
+
+
 def test_the_log_names_the_world_of_a_foreign_token(
     api: CheckedWorld, other: HostingEmulator
 ) -> None:
     response = api.call("GET", projects_dns(api), token=other.token())
 
     assert "the-other-world" not in expect_problem(response, 401, "unauthenticated")["detail"]
-    assert (
-        f"the token is for world the-other-world, but this is world {api.emulator.name}"
-        in refusal(api)
-    )
+    assert belongs_elsewhere("token", api) in refusal(api)
 
 
 def test_the_log_names_the_world_of_a_foreign_api_key(
@@ -60,8 +67,64 @@ def test_the_log_names_the_world_of_a_foreign_api_key(
     response = api.call("GET", projects_dns(api), token=key)
 
     assert "the-other-world" not in expect_problem(response, 401, "unauthenticated")["detail"]
-    reason = f"an API key of world the-other-world, but this is world {api.emulator.name}"
-    assert reason in refusal(api)
+    assert belongs_elsewhere("API key", api) in refusal(api)
+
+
+def foreign_ticket(other: HostingEmulator) -> str:
+    """Issue a ticket in the other world, and return the path and query that redeem it."""
+    url = other.url("/v1/projects/{project}/dev-access-tickets")
+    request = Request(url, method="POST", headers=other.headers())
+    with urlopen(request) as response:
+        return str(json.load(response)["redeem_url"]).partition(".localhost")[2]
+
+
+@pytest.mark.parametrize("place", ["dev origin", "base URL"])
+def test_the_log_names_the_world_of_a_foreign_ticket(
+    api: CheckedWorld, other: HostingEmulator, place: str
+) -> None:
+    path = foreign_ticket(other)
+
+    if place == "base URL":
+        response = api.call("GET", path, user=None)
+    else:
+        response = visit(api, issue(api)["origin"] + path)
+
+    assert "the-other-world" not in expect_problem(response, 404, "resource_not_found")["detail"]
+    assert belongs_elsewhere("ticket", api) in refusal(api)
+
+
+def test_the_provider_names_the_world_of_a_foreign_code_and_refresh_token(
+    api: CheckedWorld, other: HostingEmulator
+) -> None:
+    browser = Browser(api.emulator.summary.issuer)
+    other_browser = Browser(other.summary.issuer)
+    scope = "openid offline_access"
+    code = other_browser.choose("owner", scope=scope).parameters["code"]
+
+    refused_code = browser.redeem(code)
+    refresh_token = other_browser.redeem(code).json["refresh_token"]
+    refused_token = browser.refresh(refresh_token)
+
+    assert refused_code.json["error_description"] == belongs_elsewhere("code", api)
+    assert refused_token.json["error_description"] == belongs_elsewhere("refresh token", api)
+
+
+def test_the_log_of_the_default_world_explains_how_a_client_loses_the_path_of_a_world(
+    api: CheckedWorld, other: HostingEmulator
+) -> None:
+    """A client that resolves `/v1/…` as a URL against a base URL drops the path of the base URL."""
+    default = api.emulator.control.world()
+    url = urljoin(other.base_url, f"/v1/projects/{other.project}/deployments")
+
+    with pytest.raises(HTTPError) as refused:
+        urlopen(Request(url, headers=other.headers()))
+    with refused.value as response:
+        assert json.load(response)["code"] == "unauthenticated"
+
+    [last] = default.requests.page(limit=1).items
+    [reason] = [step.text for step in last.trail or () if step.step == "refusal"]
+    assert "this token belongs to the-other-world; the request reached default" in reason
+    assert "loses its path /worlds/the-other-world" in reason
 
 
 def test_the_log_does_not_blame_another_world_for_a_revoked_key_of_its_own(
@@ -72,7 +135,7 @@ def test_the_log_does_not_blame_another_world_for_a_revoked_key_of_its_own(
         api.intervene("revoke_key", all=True)
         api.call("GET", projects_dns(api), token=key)
 
-    assert "API key of world" not in refusal(api)
+    assert "belongs to" not in refusal(api)
 
 
 def test_the_log_recognizes_a_token_of_another_seed(api: CheckedWorld) -> None:

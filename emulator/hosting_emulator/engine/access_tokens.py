@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from hosting_emulator.calls.request import Principal
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.foreign_credentials import describe_foreign
 from hosting_emulator.engine.id_tokens import id_token_jwk
 from hosting_emulator.engine.json_web_tokens import NO_TIME_CHECKS, base64url, unverified_claims
 from hosting_emulator.world.naming import DEFAULT_WORLD
@@ -199,8 +200,7 @@ class AccessTokens:
         match = _ISSUER_PATH.fullmatch(path)
         if match is None:
             return "the token comes from another issuer"
-        name = match[1] or DEFAULT_WORLD
-        return f"the token is for world {name}, but this is world {self._world_name}"
+        return describe_foreign("token", match[1] or DEFAULT_WORLD, self._world_name)
 
 
 def issuer_path(world_name: str) -> str:

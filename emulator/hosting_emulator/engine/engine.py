@@ -37,7 +37,6 @@ from hosting_emulator.world.reactions import react
 from hosting_emulator.world.records import ClockRecord, Organization, User, WorldSource
 from hosting_emulator.world.schedule import event_of
 from hosting_emulator.world.sessions import implicit_session_id
-from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import CLOCK, OPERATIONS, ORIGIN, SCHEDULE, SINGLETON_KEY
 from hosting_emulator.world.value import Change, World, apply
 
@@ -362,20 +361,6 @@ class Engine:
         return count
 
     # --- access tokens and API keys --------------------------------------------------------------
-
-    def owner_of(self, token: str) -> str | None:
-        """Return a sentence for the request log that names the world to which an API key belongs.
-
-        Returns None if the token is not an API key of another world.
-        """
-        name = self.world.name
-        index_key = f"api_key:{digest(token)}"
-        owners = [
-            engine.world.name for engine in self.worlds() if index_key in engine.world.indexes
-        ]
-        if not owners or name in owners:
-            return None
-        return f"the token is an API key of world {owners[0]}, but this is world {name}"
 
     @property
     def token_lifetime_s(self) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeAlias
+from urllib.parse import parse_qs
 
 import msgspec
 from msgspec.structs import replace
@@ -38,6 +39,10 @@ from hosting_emulator.engine.fault_steps import (
     observe_outcomes,
 )
 from hosting_emulator.engine.fault_subjects import fault_subject
+from hosting_emulator.engine.foreign_credentials import (
+    describe_foreign_key,
+    describe_foreign_ticket,
+)
 from hosting_emulator.engine.history import RATE_COUNTED
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import stopwatch_ns
@@ -98,7 +103,7 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
                 refused = refused.as_unknown_path()
         if not ctx.path.startswith("/v1/"):
             # Paths outside /v1 are not part of the API, so this refusal needs no authentication.
-            raise _misplaced(ctx.path) or refused from None
+            raise _misplaced(engine, ctx) or refused from None
         ctx.refused = refused
         return
     ctx.spec = match.spec
@@ -107,9 +112,10 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.call = match.spec.call_id
 
 
-def _misplaced(path: str) -> Refused | None:
+def _misplaced(engine: Engine, ctx: ExchangeContext) -> Refused | None:
     """Return the refusal of a path for an unknown world or a dev origin, or None for any other path."""
-    _, first, name, *_ = [*path.split("/"), "", ""]
+    why = "no call has this path"
+    _, first, name, *_ = [*ctx.path.split("/"), "", ""]
     if first == "worlds" and name:
         detail = f"There is no world {name[:64]!r}; GET /_emulator/worlds lists all worlds."
     elif first == ".service":
@@ -117,9 +123,11 @@ def _misplaced(path: str) -> Refused | None:
             f"Redeem a ticket of this world with GET {REDEEM_PATH}?stage=dev&ticket=… at its "
             "redeem_url, or here if the client cannot reach that host."
         )
+        [secret, *_] = parse_qs(ctx.query).get("ticket", [""])
+        why = describe_foreign_ticket(engine, secret) or why
     else:
         return None
-    return Refused("resource_not_found", detail, why="no call has this path")
+    return Refused("resource_not_found", detail, why=why)
 
 
 def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
@@ -131,7 +139,7 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.principal, ctx.key = engine.access_tokens.authenticate(change, sent)
     except Refused as refused:
         if sent and refused.why is None:
-            refused.why = engine.owner_of(sent[0].partition(" ")[2].strip())
+            refused.why = describe_foreign_key(engine, sent[0].partition(" ")[2].strip())
         if not engine.world.has_faults_or_timeline or ctx.spec is None:
             raise
         # A later step raises the refusal, because the armed faults act first.

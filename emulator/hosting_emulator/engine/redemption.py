@@ -18,6 +18,7 @@ from hosting_emulator.contract.calls import REDEEM_TICKET
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.foreign_credentials import describe_foreign_ticket
 from hosting_emulator.world.value import Change
 
 
@@ -39,7 +40,11 @@ def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
     tickets = query.get("ticket", [])
     if len(tickets) != 1 or query.get("stage", []) != ["dev"]:
         raise Refused("invalid_request", "Redeem a ticket with ?stage=dev&ticket=….")
-    session = redeem(change, project, tickets[0])
+    try:
+        session = redeem(change, project, tickets[0])
+    except Refused as refused:
+        refused.why = describe_foreign_ticket(engine, tickets[0]) or refused.why
+        raise
     if ctx.effect is None or ctx.effect.delivers_response:
         engine.commit(change, REDEEM_TICKET)
     cookie = (

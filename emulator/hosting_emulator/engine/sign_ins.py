@@ -97,6 +97,10 @@ class SignIns:
             raise GrantRefused("code_verifier does not match the code_challenge")
         return RedeemedGrant(key, redeemed)
 
+    def has_issued_code(self, world: World, code: str) -> bool:
+        """Return whether `world`, whose sign-ins these are, still stores the grant of a code."""
+        return world.get(AUTHORIZATION_GRANTS, _grant_key(code)) is not None
+
     # --- refresh tokens ---------------------------------------------------------------------------
 
     def keep_grant(
@@ -139,6 +143,11 @@ class SignIns:
         if grant.client_id != client_id:
             raise GrantRefused("the refresh token was issued to a different client_id")
         return RedeemedGrant(key, grant)
+
+    def has_issued_refresh_token(self, token: str) -> bool:
+        """Return whether this world issued a refresh token, which may have expired."""
+        key = self._sealing_key("refresh")
+        return verified_claims(token, key, _SEALING_ALGORITHM) is not None
 
     # --- the browser's session --------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.foreign_credentials import describe_foreign_grant
 from hosting_emulator.engine.id_tokens import sign_id_token
 from hosting_emulator.engine.sign_ins import GrantRefused, RedeemedGrant, home_of
 from hosting_emulator.http import responses
@@ -143,10 +144,28 @@ def _spend_grant(
         user = _signed_in_user(engine.world, redeemed.grant)
         until_ms = token_expiry_s(engine, now_ms) * 1000
         redeemed, refresh_token = sign_ins.keep_grant(change, redeemed, until_ms)
+    except GrantRefused:
+        reason = _foreign_grant_reason(engine, fields)
+        if reason is None:
+            raise
+        raise GrantRefused(reason) from None
     finally:
         # Commit after a refusal too, because every attempt uses up the code.
         engine.commit(change, "token issued")
     return redeemed, refresh_token, user
+
+
+def _foreign_grant_reason(engine: Engine, fields: dict[str, str]) -> str | None:
+    """Return a sentence about a code or refresh token of another world, or None if it is of none."""
+    if fields["grant_type"] == "authorization_code":
+        code = fields["code"]
+        return describe_foreign_grant(
+            engine, "code", lambda other: other.sign_ins.has_issued_code(other.world, code)
+        )
+    token = fields["refresh_token"]
+    return describe_foreign_grant(
+        engine, "refresh token", lambda other: other.sign_ins.has_issued_refresh_token(token)
+    )
 
 
 def _signed_in_user(world: World, grant: AuthorizationGrant) -> User:

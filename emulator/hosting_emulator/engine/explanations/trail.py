@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hosting_emulator.calls.dev_access import REDEEM_PATH
 from hosting_emulator.contract.assumption_values import parse_retention_ms
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
@@ -339,7 +340,7 @@ def _refusal(entry: Entry) -> str:
     # Omit the reason if another step explains it: the `scope` step for a missing subject, or a
     # `fault` step.
     has_other_step = entry.was_decided_by_fault or (
-        entry.status == 404 and entry.call != REDEEM_TICKET
+        entry.status == 404 and entry.call != REDEEM_TICKET and entry.path != REDEEM_PATH
     )
     reasons = [text for text in entry.why if not _is_alteration(entry, text)]
     if has_other_step or not reasons:
