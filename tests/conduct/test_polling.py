@@ -550,7 +550,7 @@ def test_a_client_that_turned_a_page_with_an_unknown_word_did_not_stop():
     client = JudgedWorld(deployment_statuses=STATUSES)
     read_pages(client, 2, limit=5)
 
-    assert client.broken_rules(final=True) == []
+    assert client.broken_rules(final=True) == [("list-not-finished", [2])]
 
 
 def test_a_listing_with_another_page_size_is_another_listing(client: JudgedWorld):

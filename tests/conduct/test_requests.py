@@ -221,6 +221,40 @@ def test_stopping_at_the_first_page_of_the_default_size_is_a_note(query: str, br
     assert [(f.rule, f.severity) for f in findings] == [(FIRST_PAGE, "note")] * broken
 
 
+UNFINISHED = "list-not-finished"
+
+
+def test_stopping_at_a_page_that_is_shorter_than_its_limit_is_a_note():
+    client = JudgedWorld()
+    client.vary("1", "page-size")
+    page = client.deployments("?limit=4").json
+    assert len(page["items"]) < 4
+    assert page["next_cursor"]
+
+    findings = client.findings(final=True)
+    assert [(f.rule, f.severity) for f in findings] == [(UNFINISHED, "note")]
+
+
+def test_stopping_at_a_later_page_that_is_not_the_last_is_a_note():
+    client = JudgedWorld()
+    cursor = client.deployments("?limit=1").json["next_cursor"]
+    assert client.deployments(f"?limit=1&cursor={cursor}").json["next_cursor"]
+
+    assert client.broken_rules(final=True) == [(UNFINISHED, [2])]
+
+
+def test_a_client_that_reads_lists_to_their_end_may_stop_at_a_later_page():
+    client = JudgedWorld()
+    cursor = client.deployments("?limit=1").json["next_cursor"]
+    page = client.deployments(f"?limit=20&cursor={cursor}").json
+    while "next_cursor" in page:
+        page = client.deployments(f"?limit=20&cursor={page['next_cursor']}").json
+    client.deployments("?limit=1")
+    client.deployments(f"?limit=1&cursor={cursor}")
+
+    assert client.broken_rules(final=True) == []
+
+
 def test_a_client_that_turned_a_page_may_stop_at_a_first_page():
     client = JudgedWorld(default_page_size=2)
     cursor = client.deployments().json["next_cursor"]

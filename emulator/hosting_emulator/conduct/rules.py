@@ -288,6 +288,21 @@ _RULES = (
         instead=("Request further pages until a page has no next_cursor, or set the page size."),
     ),
     ConductRule(
+        id="list-not-finished",
+        severity="note",
+        title="A list was not read to its end",
+        message="After {last.name}, the next page of the list was not requested.",
+        because="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
+        place="contract, section Resources, Page of deployments",
+        matters=(
+            "A page may have fewer items than its limit, so only a page without next_cursor is the last "
+            "one. The items that the client needs may be on a later page."
+        ),
+        instead=(
+            "Request further pages until a page has no next_cursor, however many items the pages have."
+        ),
+    ),
+    ConductRule(
         id="stopped-at-the-unknown",
         severity="warning",
         title="Stopped at an unknown value or field",

@@ -40,6 +40,8 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("stopped-at-the-unknown", "rejects-unknown-value"),
     ("stopped-at-the-unknown", "rejects-unknown-field"),
     ("expects-full-pages", "first-page-for-all"),
+    ("list-not-finished", "expects-full-pages"),
+    ("list-not-finished", "first-page-for-all"),
     ("gives-up-at-unreadable-response", "gives-up-at-passing-failure"),
     ("gives-up-at-passing-failure", "key-reused-for-another-request"),
     ("done-twice", "key-reused-for-another-request"),

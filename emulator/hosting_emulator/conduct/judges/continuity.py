@@ -121,7 +121,8 @@ class UnfinishedOperations(_Continuity):
 class UnfinishedLists(_Continuity):
     """Detects clients that do not read a list to its end.
 
-    Such a client stops at an unknown value, or never reads past the first page.
+    Such a client stops at an unknown value, at a page that is shorter than the limit, at a later page,
+    or never reads past the first page.
     """
 
     resource = "DeploymentPage"
@@ -161,8 +162,6 @@ class UnfinishedLists(_Continuity):
             if not page.response_body.get("next_cursor"):
                 continue
             unknown = self._unknown_at(page)
-            # A client that sets the page size may want only that many items.
-            has_limit = page.world.assumptions.limit_parameter in page.query
             if unknown:
                 message = (
                     f"The client stopped reading {page.name} at a page with {unknown}, although there are "
@@ -170,12 +169,33 @@ class UnfinishedLists(_Continuity):
                 )
                 # A client that read only the first page may not want further pages.
                 yield self._stop(page, message, may_be_meant=_is_first(page))
-            elif not has_limit and page.credentials not in self._reaches_end:
-                yield Finding("first-page-for-all", page)
+            elif not self._reaches_end.get(page.credentials, False):
+                rule = self._broken_rule(page)
+                if rule:
+                    yield Finding(rule, page)
+
+    def _broken_rule(self, page: ExchangeView) -> str:
+        """Return the rule that a client breaks by stopping at a page, or an empty text.
+
+        A client that sets the page size may want only that many items.
+        """
+        if not _is_first(page) or _is_short(page):
+            return "list-not-finished"
+        has_limit = page.world.assumptions.limit_parameter in page.query
+        if has_limit or page.credentials in self._reaches_end:
+            return ""
+        return "first-page-for-all"
 
 
 def _cursor(page: ExchangeView) -> str | None:
     return page.query.get(page.world.assumptions.cursor_parameter)
+
+
+def _is_short(page: ExchangeView) -> bool:
+    """Return whether a page has fewer items than the limit that its request sets."""
+    limit = page.query.get(page.world.assumptions.limit_parameter, "")
+    items = page.response_body.get("items")
+    return limit.isdecimal() and isinstance(items, list) and len(items) < int(limit)
 
 
 def _is_first(response: ExchangeView) -> bool:
