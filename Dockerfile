@@ -23,6 +23,7 @@ COPY emulator ./emulator
 COPY scenarios ./scenarios
 COPY fixtures ./fixtures
 COPY cli ./cli
+COPY docs ./docs
 
 # What is installed lies in a folder of its own, so that it can be laid over the dependencies.
 RUN pip wheel --no-deps --wheel-dir /dist . \

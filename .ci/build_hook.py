@@ -1,6 +1,8 @@
-"""The hook of the build: it writes the build id into the wheel and the source distribution.
+"""The hook of the build: it adds the build id, and the pages of the manual to the wheel.
 
 The id is a digest of the packages' files, so it needs no git, and the same files give the same id.
+The manual is README.md with the folder `docs`, except the pages for maintainers and the files of the
+documentation site. A source distribution contains both in their places.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ PACKAGES = (
     "cli/hosting_emulator_cli",
 )
 FILE = "build-id.txt"
+#: What a wheel contains of `docs`, as patterns, and the folder for it.
+MANUAL_FILES = ("*.md", "reference/*.md", "examples/**/*", "pictures/*")
+MANUAL_FOLDER = "hosting_emulator/manual"
 
 
 def build_id(root: Path) -> str:
@@ -34,11 +39,21 @@ def build_id(root: Path) -> str:
     return total.hexdigest()[:12]
 
 
-class BuildIdHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds the file with the build id."""
+def manual_files(root: Path) -> dict[str, str]:
+    """Return the files of the manual below a folder, each with its place in a wheel."""
+    docs = root / "docs"
+    paths = [path for pattern in MANUAL_FILES for path in docs.glob(pattern) if path.is_file()]
+    return {
+        str(path): f"{MANUAL_FOLDER}/{path.relative_to(root).as_posix()}"
+        for path in (root / "README.md", *sorted(paths))
+    }
+
+
+class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds the file with the build id, and the manual."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the file, except to an editable install, whose files change."""
+        """Add the files, except to an editable install, whose files change."""
         if version == "editable":
             return
         folder = Path(tempfile.mkdtemp(prefix="hosting-emulator-build-"))
@@ -48,3 +63,5 @@ class BuildIdHook(BuildHookInterface):  # type: ignore[type-arg]
         if self.target_name == "sdist":
             inside = f"emulator/{inside}"
         build_data["force_include"][str(written)] = inside
+        if self.target_name == "wheel":
+            build_data["force_include"].update(manual_files(Path(self.root)))

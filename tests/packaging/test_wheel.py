@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from hosting_emulator import __version__
 from tests.docs.markdown import links
 from tests.packaging.conftest import REPOSITORY, Distributions, link, make_environment, pip, run
+from tests.support.manual_pages import page_names, served_files
 
 pytestmark = pytest.mark.packaging
 
@@ -22,6 +23,8 @@ PACKAGES = {
     "pytest_hosting_emulator": "fixtures",
     "hosting_emulator_cli": "cli",
 }
+#: The folder of the manual in a wheel.
+MANUAL = "hosting_emulator/manual/"
 METADATA = f"hosting_emulator-{__version__}.dist-info"
 
 
@@ -49,8 +52,19 @@ def test_the_wheel_holds_only_the_four_packages(wheel_files: set[str]):
 def test_the_wheel_holds_every_file_of_the_packages(wheel_files: set[str]):
     packaged = {name for name in wheel_files if not name.startswith(METADATA)}
 
-    assert packaged - source_files() == {"hosting_emulator/build-id.txt"}
+    manual = {name for name in packaged if name.startswith(MANUAL)}
+    assert packaged - source_files() - manual == {"hosting_emulator/build-id.txt"}
     assert source_files() <= packaged
+
+
+def test_the_wheel_holds_the_pages_of_the_manual_that_a_checkout_shows(wheel_files: set[str]):
+    """A running emulator of the wheel shows them too: see the test of an installed command."""
+    shipped = {name.removeprefix(MANUAL) for name in wheel_files if name.startswith(MANUAL)}
+
+    shown = [*served_files(), REPOSITORY / "docs" / "index.md"]
+    assert shipped == {path.relative_to(REPOSITORY).as_posix() for path in shown}
+    assert {"README.md", "docs/failures.md", "docs/reference/cli.md"} <= shipped
+    assert not [name for name in shipped if "maintainers" in name]
 
 
 def test_the_wheel_holds_style_sheets_and_type_markers(wheel_files: set[str]):
@@ -99,8 +113,8 @@ def test_the_description_for_a_package_index_has_only_absolute_links(distributio
     assert page.startswith("# hosting-emulator\n")
     assert [link for link in links(page) if not link.startswith("https://")] == []
     assert "(docs/" in page, "a link to a file becomes its path"
-    assert "pip install hosting-emulator" in page
-    assert "pip install ." not in page
+    assert "pip install 'hosting-emulator[pytest]'" in page
+    assert not re.search(r"pip install (-e )?'?\.", page)
 
 
 def test_the_sdist_holds_the_files_that_a_packager_needs(distributions: Distributions):
@@ -163,6 +177,19 @@ def test_the_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path)
     help_text = run([commands / "hosting-emulator", "start", "--help"], cwd=tmp_path)
     assert "Run the emulator until Ctrl-C." in help_text
     pip(commands, "check", cwd=elsewhere)
+
+
+def test_the_installed_command_shows_the_pages_of_the_manual(commands: Path, tmp_path: Path):
+    program = (
+        "from hosting_emulator.dashboard.manual.files import pages\n"
+        "from hosting_emulator.dashboard.manual.pages import manual_page\n"
+        "for name in pages():\n"
+        "    print(name, '<h1' in manual_page(name))\n"
+    )
+
+    output = run([commands / "python", "-c", program], cwd=tmp_path)
+
+    assert output.splitlines() == [f"{name} True" for name in page_names()]
 
 
 def test_the_plugin_loads_in_a_clean_environment(commands: Path, tmp_path: Path):

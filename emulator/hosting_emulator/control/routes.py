@@ -111,6 +111,13 @@ ROUTES: Final = [
     ),
     Route(
         "GET",
+        "/docs/{name*}",
+        "dashboard.manual.pages:show",
+        Media("*/*"),
+        tag="documents",
+    ),
+    Route(
+        "GET",
         "/static/{file*}",
         "dashboard.static_files:static_file",
         Media("*/*"),

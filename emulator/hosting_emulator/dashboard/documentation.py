@@ -7,6 +7,7 @@ from typing import Final
 from aiohttp import web
 
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.dashboard.manual.pages import STYLE, overview_of_groups
 from hosting_emulator.http import responses
 from hosting_emulator.http.pages import Templates, page
 
@@ -20,9 +21,9 @@ _POLICY: Final = (
 
 
 def show_documentation() -> web.Response:
-    """Show the documentation of the public API, with links to all other documents."""
-    body = _TEMPLATES.fill("docs", count=len(PROBLEMS))
-    head = _TEMPLATES.fill("docs-head", script="docs.js")
+    """Show the pages of the manual, all other documents, and the documentation of the public API."""
+    body = _TEMPLATES.fill("docs", count=len(PROBLEMS), manual=overview_of_groups())
+    head = STYLE + _TEMPLATES.fill("docs-head", script="docs.js")
     return responses.html(page("Documentation", body, head=head), _POLICY)
 
 

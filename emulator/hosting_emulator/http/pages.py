@@ -83,13 +83,13 @@ def control_token_page() -> str:
     return page("Control token needed", _TEMPLATES.fill("control-token"))
 
 
-def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
+def page(title: str, body: Html, *, base: str = "", head: str = "", kind: str = "") -> str:
     """Return a whole HTML document, with the navigation at the top and `body` in its `<main>`.
 
     `base` is a prefix of the emulator's own paths, such as an origin. `head` contains additional
-    lines for `<head>`.
+    lines for `<head>`. `kind` is an attribute of the `<body>` element.
     """
     top = _TEMPLATES.fill("top")
     foot = _TEMPLATES.fill("foot")
-    text = frame(title, body, head=Html(head), top=top, foot=foot)
+    text = frame(title, body, head=Html(head), kind=Html(kind), top=top, foot=foot)
     return text.replace('="/_emulator', f'="{escape(base)}/_emulator')
