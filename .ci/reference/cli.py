@@ -8,6 +8,7 @@ from inspect import cleandoc
 
 import click
 
+from hosting_emulator_cli.help_text import HelpGroup
 from hosting_emulator_cli.main import PROGRAM, cli
 from reference.markdown import anchor, block, code, join, paragraph, prose, table
 
@@ -46,12 +47,16 @@ def name_of(context: click.Context) -> str:
 
 
 def _list_of_commands(root: click.Context) -> str:
-    rows = []
-    for context in contexts(root):
-        if runs(context.command):
+    assert isinstance(cli, HelpGroup)
+    tables = []
+    for title, names in cli.command_sections.items():
+        rows = []
+        for context in contexts(root):
             name = name_of(context)
-            rows.append([f"[`{name}`](#{anchor(name)})", paragraph(summary(context.command))])
-    return join("## All commands", table(["command", "what it does"], rows))
+            if name.split()[0] in names and runs(context.command):
+                rows.append([f"[`{name}`](#{anchor(name)})", paragraph(summary(context.command))])
+        tables.append(join(f"### {title}", table(["command", "what it does"], rows)))
+    return join("## All commands", *tables)
 
 
 def runs(command: click.Command) -> bool:

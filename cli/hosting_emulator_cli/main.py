@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from inspect import cleandoc
@@ -20,6 +20,7 @@ import click
 
 from hosting_emulator import __version__
 from hosting_emulator.build_id import BUILD_ID
+from hosting_emulator_cli.help_text import HelpGroup
 
 PROGRAM = "hosting-emulator"
 
@@ -69,7 +70,7 @@ def examples(lines: str) -> str:
     return "\b\nExamples:\n" + indent(cleandoc(lines), "  ")
 
 
-class CommandGroup(click.Group):
+class CommandGroup(HelpGroup):
     """A group whose help lists its commands in the order in which they were declared.
 
     `lazy` maps command names to `module:attribute`. The module of a lazy command is imported when
@@ -100,8 +101,17 @@ class CommandGroup(click.Group):
         """
         names = self.list_commands(ctx)
         if not ctx.resilient_parsing and args[0] not in names:
-            ctx.fail(f"there is no command {args[0]!r}{near(args[0], names)}")
+            ctx.fail(f"there is no command {args[0]!r}{self._hint(args[0], names)}")
         return super().resolve_command(ctx, args)
+
+    def _hint(self, word: str, names: Sequence[str]) -> str:
+        """Return an ending for the error message about an unknown command."""
+        from hosting_emulator_cli.word_hints import word_hint
+
+        hint = word_hint(str(self.name), word)
+        if hint is not None:
+            return f"; {hint}"
+        return near(word, names)
 
 
 class RootGroup(CommandGroup):
@@ -155,33 +165,50 @@ def _print_error(text: str) -> None:
 _COMMANDS = "hosting_emulator_cli.commands"
 
 
-@click.group(
-    name=PROGRAM,
-    cls=RootGroup,
-    lazy={
+#: The commands by section, in the order of the help.
+_SECTIONS = {
+    "Run it": {
         "start": f"{_COMMANDS}.start:start",
         "exec": f"{_COMMANDS}.exec:exec_",
-        "judge": f"{_COMMANDS}.judge:judge",
-        "explore": f"{_COMMANDS}.explore:explore",
         "status": f"{_COMMANDS}.status:status",
+        "wait": f"{_COMMANDS}.status:wait",
+        "doctor": f"{_COMMANDS}.doctor:doctor",
         "open": f"{_COMMANDS}.open:open_",
         "stop": f"{_COMMANDS}.stop:stop",
+    },
+    "Connect a client": {
         "env": f"{_COMMANDS}.env:env",
-        "doctor": f"{_COMMANDS}.doctor:doctor",
-        "wait": f"{_COMMANDS}.status:wait",
         "token": f"{_COMMANDS}.token:token",
+    },
+    "Change the world": {
         "clock": f"{_COMMANDS}.clock:clock",
         "fault": f"{_COMMANDS}.fault:fault",
         "outcome": f"{_COMMANDS}.outcome:outcome",
         "intervene": f"{_COMMANDS}.intervene:intervene",
-        "triggers": f"{_COMMANDS}.triggers:triggers",
         "scenario": f"{_COMMANDS}.scenario:scenario",
         "world": f"{_COMMANDS}.world:world",
+    },
+    "See what happened": {
         "requests": f"{_COMMANDS}.requests:requests",
+        "triggers": f"{_COMMANDS}.triggers:triggers",
         "why": f"{_COMMANDS}.why:why",
+    },
+    "Check a client": {
+        "judge": f"{_COMMANDS}.judge:judge",
         "conduct": f"{_COMMANDS}.conduct:conduct",
+        "explore": f"{_COMMANDS}.explore:explore",
+    },
+    "The contract": {
         "contract": f"{_COMMANDS}.contract:contract",
     },
+}
+
+
+@click.group(
+    name=PROGRAM,
+    cls=RootGroup,
+    lazy={name: address for section in _SECTIONS.values() for name, address in section.items()},
+    command_sections=_SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples(
         """

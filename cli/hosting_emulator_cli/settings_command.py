@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import Failure, failing, load
 from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_of
 
@@ -91,7 +92,7 @@ def _setting_key(param: click.Parameter) -> str:
     return _FILE_KEYS.get(name, name)
 
 
-class SettingsCommand(click.Command):
+class SettingsCommand(HelpCommand):
     """A command that also reads options from the settings file.
 
     `start` reads all of its options from the settings file. Other commands read only the options

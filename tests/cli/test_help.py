@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import click
 import pytest
 
+from hosting_emulator_cli.commands.start import SECTIONS
+from hosting_emulator_cli.help_text import HelpGroup
 from hosting_emulator_cli.main import cli
+from hosting_emulator_cli.word_hints import GROUP_HINTS, ROOT_HINTS
 
 HEAVY = {
     "aiohttp",
@@ -98,6 +101,107 @@ def test_help_is_printed_and_fits_80_columns(run, monkeypatch: pytest.MonkeyPatc
         assert [line for line in result.stdout.splitlines() if len(line) > 80] == [], (
             f"shorten the lines in the help of {' '.join(path)}: Click does not wrap examples"
         )
+
+
+@pytest.mark.parametrize("width", ["60", "80", "140"])
+def test_help_lists_each_command_with_its_whole_first_sentence(
+    run, monkeypatch: pytest.MonkeyPatch, width: str
+):
+    monkeypatch.setenv("COLUMNS", width)
+
+    for path in ALL:
+        group = command_at(path)
+        if isinstance(group, click.Group):
+            text = " ".join(run(*path, "--help").stdout.split())
+            context = click.Context(group)
+            for name in group.list_commands(context):
+                help_text = command_at((*path, name)).help or ""
+                paragraph = " ".join(help_text.strip().partition("\n\n")[0].split())
+                first, _, _ = paragraph.partition(". ")
+                assert f" {name} {first.rstrip('.')}" in text
+
+
+def test_the_root_lists_each_command_in_one_section():
+    assert isinstance(cli, HelpGroup)
+    names = [name for section in cli.command_sections.values() for name in section]
+
+    assert sorted(names) == sorted(cli.list_commands(click.Context(cli)))
+    assert [*cli.command_sections] == [
+        "Run it",
+        "Connect a client",
+        "Change the world",
+        "See what happened",
+        "Check a client",
+        "The contract",
+    ]
+
+
+def test_the_options_that_select_an_emulator_close_the_help(run):
+    for path in ALL:
+        options = {name for option in command_at(path).params for name in option.opts}
+        text = run(*path, "--help").stdout
+        if "--url" not in options:
+            assert "Connection:" not in text, path
+            continue
+        before, connection = text.split("\nConnection:\n")
+        # After the section, only examples follow.
+        connection = connection.partition("\n\n")[0]
+        assert re.findall("^  (--[a-z-]+)", connection, re.M) == [
+            name for name in ("--world", "--url", "--control-token") if name in options
+        ], path
+        assert "--control-token TEXT" not in before
+
+
+def test_each_option_of_start_is_in_one_section(run):
+    text = run("start", "--help").stdout
+    titles = re.findall(r"^([A-Z].*):$", text, re.M)
+    names = [name for section in SECTIONS.values() for name in section]
+
+    assert titles == [*SECTIONS, "Options"]
+    assert sorted(names) == sorted(str(option.name) for option in command_at(("start",)).params)
+    assert [*SECTIONS] == ["World", "Address", "State", "Access from elsewhere", "Output"]
+
+
+@pytest.mark.parametrize(
+    "word", ["logs", "time", "user", "version", "ps", "up", "run", "list", "replay", "reset"]
+)
+def test_a_word_of_another_tool_gets_a_hint(run, word: str):
+    error = run(word).stderr
+
+    assert error.startswith(f"Error: there is no command '{word}'; `")
+    assert len(error.splitlines()) == 1
+
+
+def test_intervene_list_names_the_command_that_lists_interventions(run):
+    assert "`intervene kinds`" in run("intervene", "list").stderr
+
+
+def test_each_hint_is_about_a_word_that_is_no_command_and_names_commands_that_exist():
+    for group, hints in {"": ROOT_HINTS, **GROUP_HINTS}.items():
+        path = (group,) if group else ()
+        names = command_at(path)
+        assert isinstance(names, click.Group)
+        assert not {*hints} & {*names.list_commands(click.Context(names))}
+        for hint in hints.values():
+            for line in re.findall("`([^`]+)`", hint):
+                assert_names_a_command(line.split(), path)
+
+
+def assert_names_a_command(words: list[str], group: tuple[str, ...]) -> None:
+    """Raise AssertionError unless the words begin with a command, or with an option of the root."""
+    if words[0].startswith("-"):
+        return
+    command = command_at(group)
+    assert isinstance(command, click.Group)
+    if group and words[0] in command.list_commands(click.Context(command)):
+        return
+    command = command_at((words[0],))
+    if isinstance(command, click.Group) and len(words) > 1:
+        assert words[1] in command.list_commands(click.Context(command)), words
+        command = command_at((words[0], words[1]))
+    options = {name for option in command.params for name in option.opts}
+    used = {word for word in words if word.startswith("--")} - {"--"}
+    assert used <= options, words
 
 
 def test_each_command_that_prints_data_has_the_option_json():

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.value_types import FilePath
@@ -34,13 +35,14 @@ def _findings_text(report: dict[str, Any]) -> str:
 
 
 @click.command(
+    cls=HelpCommand,
     epilog=examples(
         """
         hosting-emulator doctor
         hosting-emulator doctor --port 4700 --data-dir state
         hosting-emulator doctor --json
         """
-    )
+    ),
 )
 @opt.option(
     "--data-dir",

@@ -8,6 +8,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.client_variables import no_project_failure, world_variables
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.shell_syntax import SHELLS, export_lines
@@ -21,6 +22,7 @@ def _env_text(variables: dict[str, str]) -> str:
 
 
 @click.command(
+    cls=HelpCommand,
     epilog=examples(
         """
         eval "$(hosting-emulator env)"
@@ -28,7 +30,7 @@ def _env_text(variables: dict[str, str]) -> str:
         hosting-emulator env --shell powershell | Invoke-Expression
         hosting-emulator env --shell dotenv > .env
         """
-    )
+    ),
 )
 @opt.choice(
     "--shell",

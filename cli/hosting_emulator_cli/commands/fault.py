@@ -19,6 +19,7 @@ from hosting_emulator_cli.armed_rules import (
     state_json,
     target_options,
 )
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import CommandGroup, examples
 from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.value_types import TYPED_VALUE
@@ -45,7 +46,7 @@ def fault() -> None:
     """
 
 
-class _AddCommand(click.Command):
+class _AddCommand(HelpCommand):
     """A command that explains the syntax if the user writes an effect's option with dashes."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ import click
 
 from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import intervention_sentence, prints
 from hosting_emulator_cli.tables import columns
@@ -43,6 +44,7 @@ def _intervention_text(result: Any) -> str | None:
 
 
 @click.command(
+    cls=HelpCommand,
     epilog=examples(
         r"""
         hosting-emulator intervene stick_operation project=shop
@@ -55,7 +57,7 @@ def _intervention_text(result: Any) -> str | None:
             permissions='["projects.read"]'
         hosting-emulator intervene kinds
         """
-    )
+    ),
 )
 @click.argument("name", shell_complete=completion.INTERVENTIONS)
 @click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
@@ -88,6 +90,8 @@ def intervene(
             lambda client: client.contract("interventions"),
             "hosting_emulator.faults.interventions:describe_interventions",
         )
+    if name in ("list", "ls", "help"):
+        raise click.UsageError(f"there is no intervention {name!r}; `intervene kinds` lists them")
     parameters = dict(fields)
     if everything:
         parameters["all"] = True

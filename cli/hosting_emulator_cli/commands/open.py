@@ -11,6 +11,7 @@ import click
 
 from hosting_emulator import DEFAULT_WORLD
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import prints
 
@@ -29,6 +30,7 @@ def _remark(page: dict[str, Any]) -> str | None:
 
 @click.command(
     "open",
+    cls=HelpCommand,
     epilog=examples(
         """
         hosting-emulator open

@@ -26,8 +26,38 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
 
+#: The sections of the help, with the parameters of their options.
+SECTIONS = {
+    "World": (
+        "scenario",
+        "state",
+        "seed",
+        "clock",
+        "at",
+        "assume",
+        "vary",
+        "vary_only",
+        "watch",
+    ),
+    "Address": ("host", "port", "tls_port"),
+    "State": ("data_dir", "ephemeral", "durability", "salvage", "replace"),
+    "Access from elsewhere": ("public_url", "allowed_hosts", "allowed_origins", "control_token"),
+    "Output": (
+        "user",
+        "as_json",
+        "quiet",
+        "ready_path",
+        "log_format",
+        "log_level",
+        "log_requests",
+        "detach",
+    ),
+}
+
+
 @click.command(
     cls=SettingsCommand,
+    sections=SECTIONS,
     epilog=examples(
         """
         hosting-emulator start

@@ -12,6 +12,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.connection import connected
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import Failure, examples
 from hosting_emulator_cli.output import console, fields, is_terminal, plain_message, prints, say
 from hosting_emulator_cli.world_tables import world_table
@@ -89,12 +90,13 @@ def _triggers_text(worlds: Sequence[WorldSummary]) -> str:
 
 
 @click.command(
+    cls=HelpCommand,
     epilog=examples(
         """
         hosting-emulator status
         hosting-emulator status --json
         """
-    )
+    ),
 )
 @prints(_status_text)
 @opt.with_client
@@ -109,7 +111,10 @@ def status(client: ControlClient) -> dict[str, Any]:
     return {**plain_message(info), "uptime_seconds": uptime_s, "worlds": client.worlds()}
 
 
-@click.command(epilog=examples("hosting-emulator wait --url http://hosting:4620 --timeout 10s"))
+@click.command(
+    cls=HelpCommand,
+    epilog=examples("hosting-emulator wait --url http://hosting:4620 --timeout 10s"),
+)
 @opt.option(
     "--timeout",
     "timeout_s",

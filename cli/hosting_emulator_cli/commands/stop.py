@@ -12,6 +12,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.connection import connected
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import Failure, examples
 from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.parameter_sources import is_typed
@@ -39,13 +40,14 @@ def _stopped_text(stopped: Sequence[dict[str, Any]]) -> str:
 
 
 @click.command(
+    cls=HelpCommand,
     epilog=examples(
         """
         hosting-emulator stop
         hosting-emulator stop --url http://127.0.0.1:4700
         hosting-emulator stop --all
         """
-    )
+    ),
 )
 @opt.flag("--all", "is_for_all", help="Stop all running emulators that this user started.")
 @opt.option(

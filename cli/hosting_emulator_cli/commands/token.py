@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.value_types import TextType, read_seconds
@@ -36,6 +37,7 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
 
 
 @click.command(
+    cls=HelpCommand,
     epilog=examples(
         """
         hosting-emulator token
@@ -43,7 +45,7 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
         hosting-emulator token --api-key --permission dns.read
         curl -H "Authorization: Bearer $(hosting-emulator token)" …
         """
-    )
+    ),
 )
 @opt.user_option
 @opt.organization_option

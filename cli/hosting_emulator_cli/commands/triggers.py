@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import plain_message, put, put_json
 from hosting_emulator_cli.tables import columns
@@ -48,13 +49,14 @@ def trigger_detail(trigger: Trigger) -> str | None:
 
 
 @click.command(
+    cls=HelpCommand,
     epilog=examples(
         """
         hosting-emulator triggers
         hosting-emulator triggers --follow
         hosting-emulator triggers --json
         """
-    )
+    ),
 )
 @opt.flag("--follow", help="Print the triggers again whenever one of them changes, until Ctrl-C.")
 @opt.json_option

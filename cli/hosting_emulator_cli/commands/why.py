@@ -10,6 +10,7 @@ from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.connection import typed_here
 from hosting_emulator_cli.exchange_text import put_whole
+from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import console, fields, is_terminal, put, put_json
 
@@ -40,12 +41,13 @@ def _why_text(why: Why) -> str:
 
 
 @click.command(
+    cls=HelpCommand,
     epilog=examples(
         """
         hosting-emulator why 01JGFJJZ1CFG7T99E7Y51GF448
         hosting-emulator why '#16'
         """
-    )
+    ),
 )
 @click.argument("operation", shell_complete=completion.OPERATIONS)
 @opt.json_option

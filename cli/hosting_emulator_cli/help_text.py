@@ -1,0 +1,122 @@
+"""The layout of `--help`: options in sections, commands in groups, and no description cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+#: The section at the end of a command's help, with the parameters of its options.
+_CONNECTION = "Connection"
+_CONNECTION_PARAMETERS = ("url", "control_token", "world")
+#: The section of options that belong to no other section.
+_OTHER = "Options"
+
+
+class HelpCommand(click.Command):
+    """A command whose help lists options in sections.
+
+    `sections` maps the title of each section to its parameters. The remaining options follow in the
+    section Options. The options that select an emulator and a world come last, in the section
+    Connection.
+    """
+
+    def __init__(
+        self, *args: Any, sections: Mapping[str, Sequence[str]] | None = None, **attrs: Any
+    ) -> None:
+        super().__init__(*args, **attrs)
+        self.sections = sections or {}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in sections."""
+        sections = option_sections(self, ctx, self.sections)
+        connection = sections.pop(_CONNECTION, [])
+        for title, options in sections.items():
+            _write_options(ctx, formatter, title, options)
+        _write_options(ctx, formatter, _CONNECTION, connection)
+
+
+class HelpGroup(click.Group):
+    """A group whose help lists its commands in groups, each with its whole first sentence.
+
+    `command_sections` maps the title of each section to the names of its commands. Commands that no
+    section names are listed in the section Commands.
+    """
+
+    command_class = HelpCommand
+
+    def __init__(
+        self,
+        *args: Any,
+        command_sections: Mapping[str, Iterable[str]] | None = None,
+        **attrs: Any,
+    ) -> None:
+        super().__init__(*args, **attrs)
+        self.command_sections = command_sections or {}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, the commands, and the options of the section Connection."""
+        sections = option_sections(self, ctx, {})
+        connection = sections.pop(_CONNECTION, [])
+        for title, options in sections.items():
+            _write_options(ctx, formatter, title, options)
+        self.format_commands(ctx, formatter)
+        _write_options(ctx, formatter, _CONNECTION, connection)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names of the commands, each with the first sentence of its help."""
+        names = self.list_commands(ctx)
+        listed_names = {name for section in self.command_sections.values() for name in section}
+        sections = {
+            **self.command_sections,
+            "Commands": [name for name in names if name not in listed_names],
+        }
+        width = max(map(len, names), default=0)
+        for title, section in sections.items():
+            rows = [(name.ljust(width), self._summary(ctx, name)) for name in section]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def _summary(self, ctx: click.Context, name: str) -> str:
+        command = self.get_command(ctx, name)
+        if command is None:
+            return ""
+        return first_sentence(command.help or "")
+
+
+def option_sections(
+    command: click.Command, ctx: click.Context, sections: Mapping[str, Sequence[str]]
+) -> dict[str, list[click.Parameter]]:
+    """Return the parameters of a command that its help lists, by the title of their section."""
+    titles = {name: title for title, names in sections.items() for name in names}
+    is_start = _CONNECTION_PARAMETERS[0] not in {parameter.name for parameter in command.params}
+    by_title: dict[str, list[click.Parameter]] = {title: [] for title in sections}
+    by_title[_OTHER] = []
+    for parameter in command.get_params(ctx):
+        title = titles.get(str(parameter.name), _OTHER)
+        if title == _OTHER and parameter.name in _CONNECTION_PARAMETERS and not is_start:
+            title = _CONNECTION
+        by_title.setdefault(title, []).append(parameter)
+    return by_title
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a help text as one line, without its full stop."""
+    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
+    sentence, _, _ = paragraph.partition(". ")
+    return sentence.rstrip(".")
+
+
+def _write_options(
+    ctx: click.Context,
+    formatter: click.HelpFormatter,
+    title: str,
+    parameters: Sequence[click.Parameter],
+) -> None:
+    records = [parameter.get_help_record(ctx) for parameter in parameters]
+    rows = [record for record in records if record is not None]
+    if rows:
+        with formatter.section(title):
+            formatter.write_dl(rows)

@@ -1,0 +1,133 @@
+"""The commands for words that people type because other tools have them."""
+
+from __future__ import annotations
+
+#: For each word that is no command, what to type instead.
+ROOT_HINTS = {
+    "add": "`world add` adds to a world, and `fault add` arms a fault",
+    "advance": "`clock advance 10m` moves the time",
+    "apply": "`scenario load` loads a scenario into a world",
+    "assumptions": "`contract assumptions` lists the assumptions",
+    "browser": "`open` opens the page in a browser",
+    "check": "`contract check` checks a server, `scenario check` a scenario, and `judge -- CMD` a client",
+    "config": "`doctor` shows the settings of `start`, and where each comes from",
+    "create": "`world create` creates a world",
+    "dashboard": "`open` opens the page in a browser",
+    "delete": "`world delete` deletes a world",
+    "down": "`stop` stops the emulator",
+    "export": "`world export` writes a world to a file, and `env` prints the variables of a client",
+    "fail": "`fault add` makes requests fail, and `outcome add fail` the next operation",
+    "follow": "`requests tail` shows requests as they arrive",
+    "fork": "`world fork` copies a world",
+    "freeze": "`clock freeze` stops the time",
+    "health": "`status` shows the running emulator, and `wait` waits until it responds",
+    "help": "`--help` lists the commands, and each command has a --help",
+    "history": "`world history` lists the commits of a world, and `requests list` its requests",
+    "import": "`world import` reads a world from a file, and `start --import` starts with it",
+    "info": "`status` shows the running emulator and its worlds",
+    "init": "`start` runs the emulator, and creates its data directory",
+    "inspect": "`status` shows the worlds, `requests show N` a request, and `why` what is in progress",
+    "kill": "`stop` stops the emulator",
+    "list": "`world list`, `requests list`, `scenario list` and `fault list` list things",
+    "load": "`scenario load` loads a scenario into a world",
+    "log": "`requests list` shows the request log, and `requests tail` follows it",
+    "login": "`token` prints an access token",
+    "logs": "`requests list` shows the request log, and `requests tail` follows it",
+    "ls": "`world list`, `requests list`, `scenario list` and `fault list` list things",
+    "mock": "`fault add respond` makes a call respond with what you write",
+    "now": "`clock show` shows the time",
+    "openapi": "`contract openapi` prints the OpenAPI document",
+    "page": "`open` opens the page in a browser",
+    "person": "`world add user` adds a user, and `token --user` prints a token for one",
+    "problems": "`contract problems` lists the problem codes",
+    "project": "`world add project` adds a project",
+    "projects": "`world add project` adds a project, and `status --json` lists the projects",
+    "ps": "`status` shows the running emulator, and `doctor` all emulators of this user",
+    "quit": "`stop` stops the emulator",
+    "record": "`scenario record` writes the history of a world as a scenario",
+    "reload": "`start --scenario FILE --watch` loads a file again whenever it changes",
+    "replay": "`requests replay FILE` sends a recording again, and `requests resend N` one request",
+    "resend": "`requests resend N` sends one request of the log again",
+    "reset": "`world reset` resets a world",
+    "restart": "`stop`, and then `start`",
+    "rewind": "`world rewind` returns to an earlier commit",
+    "rm": "`world delete` deletes a world, and `fault remove` removes a fault",
+    "run": "`start` runs the emulator, `exec -- CMD` a command with its own, and `scenario run` a scenario",
+    "seed": "`world add` adds to a world, and `start --scenario FILE` starts with a file",
+    "serve": "`start` runs the emulator",
+    "server": "`start` runs the emulator",
+    "settings": "`doctor` shows the settings of `start`, and where each comes from",
+    "setup": "`env` prints the variables of a client, and `doctor` finds out what is wrong",
+    "shell": "`exec -- bash` starts a shell with its own emulator",
+    "show": "`requests show N` shows a request, `scenario show` a scenario, and `status` the worlds",
+    "signin": "`token` prints an access token",
+    "snapshot": "`world export` writes a world to a file, and `world fork` copies it",
+    "stub": "`fault add respond` makes a call respond with what you write",
+    "tail": "`requests tail` shows requests as they arrive",
+    "test": "`exec -- CMD` runs tests with their own emulator, and `judge -- CMD` judges the client",
+    "time": "`clock show` shows the time, and `clock advance 10m` moves it",
+    "ui": "`open` opens the page in a browser",
+    "up": "`start` runs the emulator, and `start --detach` in the background",
+    "url": "`env` prints the addresses, and `status` shows them",
+    "user": "`world add user` adds a user, and `token --user` prints a token for one",
+    "users": "`world add user` adds a user, and `status --json` lists the users",
+    "vars": "`env` prints the variables of a client",
+    "version": "`--version` prints the version",
+    "watch": "`requests tail` shows requests as they arrive, and `triggers --follow` what waits to act",
+}
+_CLOCK = {
+    "set": "`clock advance --to TIMESTAMP` moves the time forward, and `world rewind` back",
+    "move": "`clock advance 10m` moves the time",
+    "now": "`clock show` shows the time",
+    "get": "`clock show` shows the time",
+    "mode": "`clock run`, `clock freeze`, `clock scale` and `clock skip` set the mode",
+    "resume": "`clock run` lets the time run again",
+    "unfreeze": "`clock run` lets the time run again",
+    "rewind": "`world rewind` returns to an earlier commit, and to its time",
+}
+_REQUESTS = {
+    "follow": "`requests tail` shows requests as they arrive",
+    "log": "`requests list` shows the request log",
+    "export": "`requests har` writes the requests as an HTTP Archive",
+    "repeat": "`requests resend N` sends one request again",
+    "retry": "`requests resend N` sends one request again",
+    "send": "`requests resend N` sends one request again",
+}
+_WORLD = {
+    "copy": "`world fork` copies a world",
+    "show": "`status` shows the worlds",
+    "remove": "`world delete` deletes a world",
+    "new": "`world create` creates a world",
+    "load": "`scenario load` loads a scenario into a world, and `world import` an exported world",
+    "restore": "`world rewind` returns to an earlier commit, and `world import` reads a file",
+    "save": "`world export` writes a world to a file",
+    "undo": "`world rewind` returns to an earlier commit",
+}
+_ARMED = {
+    "arm": "write `add`",
+    "create": "write `add`",
+    "delete": "write `remove`",
+    "rm": "write `remove`",
+    "types": "write `kinds`",
+    "show": "write `list --json`",
+}
+_SCENARIO = {
+    "start": "`scenario load` loads a scenario, and `start --scenario` starts with it",
+    "validate": "`scenario check` checks a scenario without an emulator",
+    "test": "`scenario check` checks a scenario without an emulator",
+    "minimize": "`scenario shrink` makes a scenario smaller",
+}
+#: The hints of each group, by its name.
+GROUP_HINTS = {
+    "clock": _CLOCK,
+    "requests": _REQUESTS,
+    "world": _WORLD,
+    "fault": _ARMED,
+    "outcome": _ARMED,
+    "scenario": _SCENARIO,
+}
+
+
+def word_hint(group: str, word: str) -> str | None:
+    """Return what to type instead of a word that a group has no command for, or None."""
+    return GROUP_HINTS.get(group, ROOT_HINTS).get(word.lower())
