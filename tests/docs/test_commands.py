@@ -14,7 +14,14 @@ ELSEWHERE = {"ci", "index", "languages", "tasks"}
 #: Pages whose commands run. README.md has a module of its own.
 PAGES = [path.stem for path in sorted(DOCS.glob("*.md")) if path.stem not in ELSEWHERE]
 #: Pages that a reader follows while the emulator of the README is running.
-EMULATOR_RUNS = ("failures", "scenarios", "service", "time-and-state", "what-happened")
+EMULATOR_RUNS = (
+    "check-a-server",
+    "failures",
+    "scenarios",
+    "service",
+    "time-and-state",
+    "what-happened",
+)
 #: The others are slow.
 QUICK = ("failures", "scenarios")
 
