@@ -256,8 +256,8 @@ _LIMIT = QueryParameter(
     pattern="[1-9][0-9]?|100",
     complaint="must be an integer from 1 to 100.",
     default_assumption="default_page_size",
-    # The default is in the description, not in the schema. If it were in the schema, generated
-    # clients would send it with each request, and would then depend on an assumption.
+    # The default is in the description, not in the schema. If the default were in the schema,
+    # generated clients would send it with each request, and would then depend on an assumption.
     description="The maximum number of items on the page",
     default_description="; the default is {}.",
     schema={"type": "integer", "minimum": 1, "maximum": 100},

@@ -20,7 +20,7 @@ def is_ulid(text: str) -> bool:
 
 
 def id_number(ulid: str) -> int:
-    """Return the number that a Ulid encodes. Ulids sort by these numbers, and so by their times."""
+    """Return the number that a Ulid encodes. Ulids sort by these numbers, and therefore by their times."""
     number = 0
     for character in ulid:
         number = number * len(ALPHABET) + _DIGITS[character]

@@ -239,8 +239,8 @@ class Engine:
         """Replace the world with another world, as a new commit, and clear the request log.
 
         If `restored` is given, the world returns to that earlier state, and the request log is
-        kept. Otherwise the observers of the log first receive the `reason`. On failure, raises
-        StoreFailed and changes nothing.
+        kept. If `restored` is None, the observers of the log first receive the `reason`. On
+        failure, raises StoreFailed and changes nothing.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
         if reason in ("loaded", "reset") and self.keeper.is_on_disk:
@@ -375,8 +375,9 @@ class Engine:
         """Return the `iat` of a token that the identity provider issues at `now_s`.
 
         A token that a tool hands out is dated to the earliest time that a world can have. The token
-        stays valid when a reset, a rewind or a different scenario moves world time back. A skewed
-        clock of the identity provider dates such a token too, because the skew is set to be seen.
+        stays valid when a reset, a rewind or a different scenario moves world time back. If the
+        clock of the identity provider is skewed, the skew also shifts this time, because a skew is
+        set in order to be seen in tokens.
         """
         if lifetime_s is None or self.world.clock.token_skew_ms:
             return now_s

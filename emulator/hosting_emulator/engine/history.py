@@ -110,8 +110,8 @@ class History(deque[Commit]):
         """Return the world as it was at world time `at_ms`: after the last commit made by then.
 
         Commits that a rewind undid are ignored. If the world was created or replaced after this
-        time, the result is the state right after that. If the history no longer reaches back to
-        this time, the result is the oldest state in the history.
+        time, the result is the state right after the creation or replacement. If the history no
+        longer reaches back to this time, the result is the oldest state in the history.
         """
         oldest = self[-1].world
         latest_number = oldest.commit

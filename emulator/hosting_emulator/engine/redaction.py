@@ -1,9 +1,9 @@
 """Redaction removes a world's secrets from text that is shown or exported.
 
 Clients may put secrets in unexpected places and encode secrets in unexpected ways. A view of a
-client's requests must not leak these secrets. A secret is recognized by its value or by its form,
-anywhere in a text, even inside two nested encodings (percent-encoding, base64 or JSON escapes).
-Redaction takes time proportional to the length of the text.
+client's requests must leak none of the secrets in them. A secret is recognized by its value or by
+its form, anywhere in a text, even inside two nested encodings (percent-encoding, base64 or JSON
+escapes). Redaction takes time proportional to the length of the text.
 """
 
 from __future__ import annotations

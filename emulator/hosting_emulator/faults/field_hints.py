@@ -95,7 +95,10 @@ def option_hint(name: str, category: RuleCategory) -> str:
 
 
 def _kind_hint(value: Any, category: RuleCategory) -> str:
-    """Return a hint on how a document names its kind. The example is the kind in `value`, if any."""
+    """Return a hint on how a document names its kind.
+
+    If `value` names a kind, the example in the hint shows this kind.
+    """
     kind = "connection_reset" if category is FAULT else "fail"
     if isinstance(value, str) and value in category.kinds:
         kind = value

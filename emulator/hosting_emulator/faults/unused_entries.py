@@ -46,7 +46,7 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
 def _unfinished_reason(world: World, outcome: Fault) -> str | None:
     """Return the reason why an outcome has not changed any operation to which it applies.
 
-    Returns None if the outcome has changed an operation, or applies to none.
+    Returns None if the outcome has changed an operation, or applies to no operation.
     """
     waiting = waiting_operation(world, outcome)
     if waiting is None or waiting.outcome is None:
@@ -60,7 +60,7 @@ def waiting_operation(world: World, outcome: Fault) -> Operation | None:
     """Return the latest unfinished operation to which an outcome applies, or else the latest
     finished operation.
 
-    Returns None if the outcome has changed an operation, or applies to none.
+    Returns None if the outcome has changed an operation, or applies to no operation.
     """
     waiting: list[Operation] = []
     for _, operation in world.rows(OPERATIONS):

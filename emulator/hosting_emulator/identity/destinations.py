@@ -48,7 +48,7 @@ def read_destination(uri: str, site: Site) -> Destination:
     A destination is local if its host cannot belong to anyone on the internet, or if its origin is
     allowed. Raises OAuthRefusal unless the URI is an absolute http(s) URI without a fragment, or
     the private-use URI of a native app. The scheme of a private-use URI contains a dot (RFC 8252,
-    7.1).
+    section 7.1).
     """
     parts = _split(uri)
     if parts is None or "@" in parts.netloc:

@@ -74,7 +74,7 @@ def jwks(engine: Engine) -> Any:
 
 
 def userinfo(request: IdentityRequest, engine: Engine) -> Any:
-    """Return the claims about the access token's user (OpenID Connect Core 1.0, 5.3)."""
+    """Return the claims about the access token's user (OpenID Connect Core 1.0, section 5.3)."""
     credentials = request.head.headers.getall("Authorization", [])
     try:
         user, token, organization_id = _authenticate(engine, credentials)

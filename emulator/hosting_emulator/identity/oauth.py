@@ -91,7 +91,7 @@ def is_member(world: World, user: User, organization_id: str) -> bool:
 def user_claims(user: User, scope: str, organization_id: str | None) -> JsonObject:
     """Return the claims about a user, limited to those that `scope` lets a client receive.
 
-    See OpenID Connect Core 1.0, 5.4.
+    See OpenID Connect Core 1.0, section 5.4.
     """
     scopes = scope.split()
     claims: JsonObject = {"sub": user.id}

@@ -216,7 +216,7 @@ _HEADERS: tuple[tuple[tuple[str, str], ...], ...] = (
 )
 _HEADER_COUNTS = (1, 2, 4)
 #: Parameters of a media type. Their names are case-insensitive, their values may be quoted, and
-#: optional whitespace may surround the semicolon (RFC 9110, section 5.6.6 and 8.3.1).
+#: optional whitespace may surround the semicolon (RFC 9110, sections 5.6.6 and 8.3.1).
 _PARAMETERS = (
     "; charset=utf-8",
     ";charset=UTF-8",

@@ -23,7 +23,8 @@ OFFSETS = (
     "+01:00",
     "-08:00",
 )
-#: How many digits a fraction can have. A fraction has more digits if the moment needs them.
+#: How many digits a fraction can have. A fraction has more digits than this number if the moment
+#: cannot be written with fewer.
 FRACTION_DIGITS = (6, 0, 9, 1, 3, 2, 7, 4, 8, 5)
 _DAY_MS = 86_400_000
 

@@ -131,7 +131,7 @@ def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str
     """Return the phases of a plan in which an operation can take a step of an outcome.
 
     A final state such as `failed` is possible only in a phase whose state can change to that final
-    state. Every other step is possible in all phases except the last.
+    state. All other steps are possible in all phases except the last.
     """
     is_final = outcome_step in lifecycles.OPERATION.finals
     return tuple(

@@ -37,8 +37,9 @@ class NotRetryable(ConductJudge):
     """Detects a request that is sent again with the same credentials after it was refused for good.
 
     A read counts as a retry only if the refused request was the client's previous request. A
-    mutation also counts if other requests came in between. After another mutation has succeeded or
-    an operation has ended, a repeated mutation is not a retry, because it may now succeed.
+    mutation also counts as a retry if other requests came in between. After another mutation has
+    succeeded or an operation has ended, a repeated mutation is not a retry, because it may now
+    succeed.
     """
 
     def __init__(self) -> None:

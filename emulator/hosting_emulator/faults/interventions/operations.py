@@ -139,7 +139,7 @@ def run_reconciliation(change: Change, operation: Operation) -> str:
 def complete_reconciliation(change: Change, operation: Operation) -> str:
     """The reconciliation attempt is completed, and the operation continues.
 
-    An operation that was stuck before stays stuck until it is released.
+    An operation that was already stuck before the reconciliation stays stuck until it is released.
     """
     moved = _reconcile(change, operation, "completed")
     if moved.reconciliation and moved.reconciliation.was_stuck:

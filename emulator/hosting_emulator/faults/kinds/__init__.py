@@ -68,7 +68,7 @@ class Wire(Protocol):
     body: bytes
 
     async def send(self, data: bytes) -> None:
-        """Send bytes, and wait while the client reads them too slowly."""
+        """Send bytes, and wait whenever the client does not read fast enough."""
 
     async def end(self) -> None:
         """End the response. The connection can then serve another request."""
