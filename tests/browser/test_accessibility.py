@@ -151,6 +151,16 @@ def test_the_page_of_all_problems_is_accessible(chromium: Chromium, origin: str)
         assert_ours(page, origin)
 
 
+@pytest.mark.parametrize("name", ["", "/failures", "/overview", "/reference/faults"])
+def test_the_pages_of_the_manual_are_accessible(chromium: Chromium, origin: str, name: str):
+    with chromium.page(f"{origin}/_emulator/docs{name}", network=True) as page:
+        for width in (1280, 400):
+            page.look(width, "dark" if name else "light")
+            assert_accessible(page)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert_ours(page, origin)
+
+
 def test_the_type_of_a_problem_is_a_link_to_an_accessible_page(
     chromium: Chromium, api: HttpWorld, origin: str
 ):

@@ -157,6 +157,14 @@ def test_blocks_of_code_are_escaped_and_can_be_scrolled_with_the_keyboard():
     assert body_of("```html\n<p>\n```") == '<pre tabindex="0"><code>&lt;p&gt;\n</code></pre>\n'
 
 
+def test_every_panel_of_the_page_links_a_page_of_the_manual():
+    panels = REPOSITORY / "emulator/hosting_emulator/dashboard/static/panels.js"
+    rows = re.findall(r'{ id: ".*?guide: "([^"]+)" }', panels.read_text(encoding="utf-8"))
+
+    assert len(rows) >= 15
+    assert set(rows) - set(NAMES) == set()
+
+
 def test_the_emulator_serves_pages_pictures_and_example_files(api: HttpWorld):
     origin = api.emulator.control.control_url
 

@@ -54,7 +54,7 @@ function Navigation() {
               </a>
             </li>`,
           )}
-          ${group === "Reference" && html`<li><a href="/_emulator/docs">API documentation</a></li>`}
+          ${group === "Reference" && html`<li><a href="/_emulator/docs">Manual and API</a></li>`}
         </ul>
       </div>`,
     )}

@@ -1,14 +1,17 @@
 // The frames of a panel and of a card in it, and the states empty, loading and failed, which every list has.
 
 import { html, useId } from "../lib.js";
+import { PANELS } from "../panels.js";
+import { route } from "../store.js";
 import { Button } from "./button.js";
 
 export function Panel({ title, lead, actions, children }) {
+  const guide = PANELS.find(({ id }) => id === route.value.panel)?.guide;
   return html`<div class="panel">
     <header class="panel-head">
       <div>
         <h1 id="panel-title" tabindex="-1">${title}</h1>
-        ${lead && html`<p class="quiet">${lead}</p>`}
+        <p class="quiet">${lead} ${guide && html`<a href=${`/_emulator/docs/${guide}`}>Read the guide</a>`}</p>
       </div>
       ${actions && html`<div class="row">${actions}</div>`}
     </header>
