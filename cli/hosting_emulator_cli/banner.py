@@ -55,6 +55,10 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
     state = None
     if not ready.fresh:
         state = f"continues from {ready.data_dir}"
+    armed = None
+    if ready.armed and not ready.fresh:
+        command = _command(ready, "triggers")
+        armed = f"{', '.join(ready.armed)}; `{command}` shows what they do"
     token = None
     if not ready.user:
         token = "none: no organization has an owner, so name a user with --user"
@@ -65,6 +69,7 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
         ("their CA", ready.ca_file),
         ("control token", ready.control_token),
         ("state", state),
+        ("still armed", armed),
         ("clock", clock),
         ("responses", variation),
         ("token", token),

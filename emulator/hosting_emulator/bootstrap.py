@@ -41,8 +41,10 @@ from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.redaction import keep_secret
 from hosting_emulator.engine.sign_ins import home_of
+from hosting_emulator.engine.triggers import rule_triggers
 from hosting_emulator.engine.world_variation import vary
 from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.http.addresses import (
@@ -479,6 +481,12 @@ class Emulator:
         if variation is not None:
             vary_seed = variation.seed
             vary_only = variation.only
+        armed = [
+            trigger.id
+            for category in (FAULT, OUTCOME)
+            for trigger in rule_triggers(self._default, category)
+            if not trigger.spent
+        ]
         return Ready(
             base_url=base_url,
             dev_base_url=base_url,
@@ -501,6 +509,7 @@ class Emulator:
             now=format_timestamp(self._default.now_ms()),
             vary=vary_seed,
             vary_only=vary_only,
+            armed=tuple(armed),
         )
 
     def _ready_user(self, world: World) -> User | None:

@@ -127,7 +127,8 @@ class Ready:
     `fresh` means that the state of the default world was just created. `user` is the alias of the
     user to whom `token` belongs. `user` and `token` are empty if the world has no users.
     `local_url` is the address of the emulator on this machine, even if a public URL is set.
-    `clock`, `now`, `vary` and `vary_only` describe the default world.
+    `clock`, `now`, `vary`, `vary_only` and `armed` describe the default world: `armed` lists the ids
+    of its faults and outcomes that can still act.
     """
 
     base_url: str
@@ -151,3 +152,4 @@ class Ready:
     now: str = ""
     vary: str | None = None
     vary_only: tuple[str, ...] | None = None
+    armed: tuple[str, ...] = ()

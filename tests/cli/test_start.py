@@ -106,6 +106,17 @@ def test_the_banner_names_what_a_user_must_know(run, bootstrap: FakeBootstrap):
     assert "  state          continues from /data\n" in out
     assert "  control token  s3cret\n" in out
     assert "  dev origins    https://a:1\n" in out
+    assert "armed" not in out
+
+
+def test_the_banner_names_faults_that_an_earlier_run_left_armed(run, bootstrap: FakeBootstrap):
+    bootstrap.ready = replace(READY, fresh=False, armed=("fault-1", "outcome-2"))
+
+    out = run("start").stdout
+
+    assert (
+        "  still armed  fault-1, outcome-2; `hosting-emulator triggers` shows what they do\n" in out
+    )
 
 
 def test_the_banner_of_a_world_without_users_or_projects_has_other_lines(
@@ -143,7 +154,7 @@ def test_the_banner_names_the_seed_of_variation(run, bootstrap: FakeBootstrap):
 def test_start_prints_one_object_as_json(run, bootstrap: FakeBootstrap):
     result = run("start", "--json")
 
-    assert json.loads(result.stdout) == asdict(READY)
+    assert json.loads(result.stdout) == json.loads(json.dumps(asdict(READY)))
     assert result.stderr == ""
 
 
@@ -164,7 +175,7 @@ def test_the_ready_file_exists_while_the_emulator_runs(
 
     run("start", "--quiet", "--ready-file", str(path))
 
-    assert observations == [(asdict(READY), 0o600)]
+    assert observations == [(json.loads(json.dumps(asdict(READY))), 0o600)]
     assert list(tmp_path.iterdir()) == []
 
 
