@@ -1,8 +1,8 @@
-"""The hook of the build: it adds the build id, and the pages of the manual to the wheel.
+"""The build hook, which adds the build id, and adds the pages of the manual to the wheel.
 
 The id is a digest of the packages' files, so it needs no git, and the same files give the same id.
-The manual is README.md with the folder `docs`, except the pages for maintainers and the files of the
-documentation site. A source distribution contains both in their places.
+The manual is README.md and the `docs` folder, except the pages for maintainers and the files of the
+documentation site. A source distribution contains both at their usual paths.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PACKAGES = (
     "cli/hosting_emulator_cli",
 )
 FILE = "build-id.txt"
-#: What a wheel contains of `docs`, as patterns, and the folder for it.
+#: Patterns for the files in `docs` that a wheel contains, and their folder in the wheel.
 MANUAL_FILES = ("*.md", "reference/*.md", "examples/**/*", "pictures/*")
 MANUAL_FOLDER = "hosting_emulator/manual"
 
@@ -40,7 +40,7 @@ def build_id(root: Path) -> str:
 
 
 def manual_files(root: Path) -> dict[str, str]:
-    """Return the files of the manual below a folder, each with its place in a wheel."""
+    """Return the files of the manual below a folder, each with its path in a wheel."""
     docs = root / "docs"
     paths = [path for pattern in MANUAL_FILES for path in docs.glob(pattern) if path.is_file()]
     return {
@@ -53,7 +53,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """Adds the file with the build id, and the manual."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the files, except to an editable install, whose files change."""
+        """Add the files, except to an editable install, because its files change."""
         if version == "editable":
             return
         folder = Path(tempfile.mkdtemp(prefix="hosting-emulator-build-"))

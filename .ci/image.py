@@ -3,10 +3,10 @@
     image.py            build, run and ask it; the exit code is 1 if any of that goes wrong
     image.py ROOT       only run what lies there: what the first does, in namespaces of its own
 
-The base is Debian with Python, in the place and under the name of the official image, which a
-registry would have; pip reaches its index within the build as it does outside. Where this cannot be
-done (not root, no tools, no base to be had) that is said, and the steps of its first stages are run
-by a test, under a temporary root.
+The base image is Debian with Python, under the name of the official image that a registry would
+provide. During the build, pip uses the same package index as outside. If the image cannot be built
+(without root, tools or a base image), the script says so, and a test runs the Dockerfile's first
+stages under a temporary root instead.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 BASE = "docker.io/library/python:3.13-slim"
-#: The release of Debian that has this Python.
+#: The Debian release that contains this Python version.
 SUITE = "trixie"
 PACKAGES = "python3,python3-pip,passwd,ca-certificates"
 TOOLS = ("buildah", "mmdebstrap", "unshare", "chroot", "mount")
 SPACES = ("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child")
-#: What of pip's configuration says how an index is reached.
+#: The settings in pip's configuration that determine how pip reaches an index.
 INDEX = ("index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "cert")
-#: What stands in for a build: the tests that run the Dockerfile's steps.
+#: The replacement for a build: tests that run the Dockerfile's steps.
 STEPS = [sys.executable, *"-m pytest -q -n 0 -m torture tests/packaging/test_dockerfile.py".split()]
 PATIENCE_S = 60.0
-#: Longer than this a container must not take to end, seconds.
+#: The longest time in seconds that a container may take to stop.
 STOP_S = 5.0
 
 
 class NotHere(Exception):
-    """The image cannot be built on this machine; says why."""
+    """The image cannot be built on this machine. The message gives the reason."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Build and run, or only run; return the exit code."""
+    """Build and run the image, or only run it, and return the exit code."""
     if arguments:
         return run_in(Path(arguments[0]), json.loads(sys.stdin.read()))
     began = time.monotonic()
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def build_and_run(store: Store, began: float) -> int:
-    """Do all of it in a store of its own; return the exit code."""
+    """Build and run the image in a separate store, and return the exit code."""
     try:
         try:
             store.make_base()
@@ -97,7 +97,7 @@ def build_and_run(store: Store, began: float) -> int:
 
 
 class Store:
-    """Images and containers in a folder, apart from those that the machine may have."""
+    """Images and containers in a folder, separate from other images and containers on this machine."""
 
     def __init__(self, room: Path) -> None:
         self.room = room
@@ -107,7 +107,7 @@ class Store:
         if os.geteuid() != 0:
             raise NotHere("only root can")
         self._places = [f"--root={room / 'store'}", f"--runroot={room / 'run'}"]
-        # One file system laid over another takes half the time of copies, where the kernel lets us.
+        # The overlay driver takes half the time of copies, but not every kernel allows it.
         for driver in ("overlay", "vfs"):
             self._options = [*self._places, f"--storage-driver={driver}"]
             try:
@@ -125,7 +125,7 @@ class Store:
         return done.stdout.strip()
 
     def make_base(self) -> None:
-        """Make the base image, and see that it can be worked in. Raises CalledProcessError, NotHere."""
+        """Make the base image, and check that commands can run in it. Raises CalledProcessError, NotHere."""
         subprocess.run([*SPACES, "true"], capture_output=True, text=True, check=True)
         container = self.buildah("from", "scratch")
         root = Path(self.buildah("mount", container))
@@ -141,22 +141,23 @@ class Store:
         self.buildah("commit", "--quiet", "--rm", container, BASE)
 
     def remove(self) -> None:
-        """Let go of what is mounted, so that the folder can be deleted."""
+        """Unmount all file systems, so that the folder can be deleted."""
         self.buildah("rm", "--all")
 
 
 def last_line(text: str) -> str:
-    """Return what a program said last: why it failed."""
+    """Return the last line of a program's output, which gives the reason for a failure."""
     return text.strip().rpartition("\n")[2]
 
 
 def index_volumes(room: Path) -> Iterator[str]:
-    """Write pip's configuration for the build, and yield what must be mounted there for it."""
+    """Write pip's configuration for the build, and yield the volumes that the configuration needs."""
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     ).stdout
     settings = {"cert": os.environ.get("REQUESTS_CA_BUNDLE", "")}
-    # What holds is listed last, but for variables, which some pips list first.
+    # Sort variables to the end, because some versions of pip list them first, and the last value
+    # applies.
     for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):
         name, _, value = line.partition("=")
         settings[name.rpartition(".")[2]] = str(ast.literal_eval(value))
@@ -166,7 +167,7 @@ def index_volumes(room: Path) -> Iterator[str]:
     file.write_text("[global]\n" + "\n".join(lines) + "\n", encoding="utf-8")
     yield f"{file}:/etc/pip.conf:ro"
     for word in [word for words in found.values() for word in words]:
-        # The pages of an index that is a folder lead to the files beside them.
+        # The pages of an index folder link to files beside the folder, so mount its parent.
         path = Path(word.removeprefix("file://")).parent if "://" in word else Path(word)
         if path.is_absolute() and path.exists():
             yield f"{path}:{path}:ro"
@@ -176,7 +177,7 @@ def index_volumes(room: Path) -> Iterator[str]:
 
 
 def run_in(root: Path, config: dict[str, Any]) -> int:
-    """Run an image's root in the namespaces we are in: read-only but for its volume and memory."""
+    """Run an image's root in the current namespaces, read-only except for its volume and its memory."""
     mount(root)
     bring_loopback_up()
     container = Container(root, config)
@@ -191,8 +192,8 @@ def run_in(root: Path, config: dict[str, Any]) -> int:
 
 
 def mount(root: Path) -> None:
-    """Lay over the root what an engine does; all of it goes with our namespace."""
-    data = (root / "data").stat()  # a new volume has the owner and the mode of what it covers
+    """Mount what an engine would mount. All mounts disappear with the namespace."""
+    data = (root / "data").stat()  # a new volume has the owner and mode of the folder below it
     owner = f"uid={data.st_uid},gid={data.st_gid},mode={stat.S_IMODE(data.st_mode):o}"
     mounts: Sequence[Sequence[str | Path]] = (
         ["--bind", root, root],
@@ -207,14 +208,14 @@ def mount(root: Path) -> None:
 
 
 def bring_loopback_up() -> None:
-    """A new network namespace has a loopback that is down."""
+    """Bring up the loopback interface, which is down in a new network namespace."""
     set_flags, up_and_running = 0x8914, 0x41
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, set_flags, struct.pack("16sh14x", b"lo", up_and_running))
 
 
 class Container:
-    """What an engine would do with an image's configuration."""
+    """Does what an engine would do with an image's configuration."""
 
     def __init__(self, root: Path, config: dict[str, Any]) -> None:
         self._root = root
@@ -222,7 +223,7 @@ class Container:
         self._ready_file = root / "dev/shm/hosting-emulator.json"
 
     def command(self, words: Sequence[str], env: Sequence[str]) -> list[str]:
-        """Return the command line that runs some words as the image's user, in its environment."""
+        """Return the command line that runs a command as the image's user, in its environment."""
         inside = ["chroot", f"--userspec={self._config['User']}", str(self._root)]
         clean = ["env", "--ignore-environment", f"--chdir={self._config['WorkingDir']}"]
         return [*inside, *clean, *self._config["Env"], *env, *words]
@@ -234,7 +235,7 @@ class Container:
         return subprocess.run(self.command(check[1:], env), capture_output=True).returncode == 0
 
     def serve(self, port: int, words: Sequence[str], env: Sequence[str]) -> str:
-        """Start it, ask it as a client and as its health check, stop it; say how that went."""
+        """Start the container, send a request and a health check, stop it, and describe the result."""
         began = time.monotonic()
         with self.started([*self._config["Entrypoint"], *words], env) as process:
             while not (self._ready_file.exists() and self.healthy(env)):
@@ -249,7 +250,7 @@ class Container:
         return f"port {port}: healthy after {took_s:.1f} s, stopped in {stop_s:.1f} s"
 
     def ask(self, port: int) -> None:
-        """Ask for a page of deployments, as its ready file says who may."""
+        """Request a page of deployments with the token in the ready file."""
         ready = json.loads(self._ready_file.read_bytes())
         url = f"http://127.0.0.1:{port}/v1/projects/{ready['project_id']}/deployments"
         request = Request(url, headers={"Authorization": f"Bearer {ready['token']}"})
@@ -260,7 +261,7 @@ class Container:
     def started(
         self, words: Sequence[str], env: Sequence[str]
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a process, which is not left behind."""
+        """Run a process, and end it when the block ends."""
         with subprocess.Popen(self.command(words, env), stdout=subprocess.DEVNULL) as process:
             try:
                 yield process

@@ -1,4 +1,4 @@
-"""Print a pip constraint for each dependency that pyproject.toml names: its lowest version allowed."""
+"""Prints a pip constraint with the lowest allowed version of each dependency in pyproject.toml."""
 
 from __future__ import annotations
 

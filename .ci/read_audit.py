@@ -1,4 +1,7 @@
-"""Says what pip-audit found. Exit 0: nothing; 1: something vulnerable; 3: it could look up nothing."""
+"""Summarizes a report of pip-audit.
+
+Exits with 1 if a package is vulnerable, and with 3 if no lookup worked.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 
 
 def main(service: str, report: Path) -> int:
-    """Read a report; a package that the service does not know was not looked up."""
+    """Read a report, in which packages that the service does not know count as not looked up."""
     try:
         packages = json.loads(report.read_text(encoding="utf-8"))["dependencies"]
     except (ValueError, KeyError):

@@ -2,8 +2,9 @@
 
     side_by_side.py MAKE TARGET... WATCHED
 
-What a target says is printed whole when it ends; the last one, which takes longest, is shown line by
-line as it goes. The exit code is 1 when any of them fails, and which these are is said at the end.
+The output of a target is printed when the target ends. The output of WATCHED, which takes longest,
+is printed line by line as it arrives. The exit code is 1 if a target fails, and the last line lists
+the failed targets.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 
 
 def main(make: str, targets: Sequence[str]) -> int:
-    """Run the targets; return the exit code."""
+    """Run the targets, and return the exit code."""
     running = {target: _start(make, target) for target in targets}
     *quiet, watched = targets
     printing = threading.Lock()
@@ -31,7 +32,7 @@ def main(make: str, targets: Sequence[str]) -> int:
                 print(line, end="", flush=True)
         for thread in waiting:
             thread.join()
-    except KeyboardInterrupt:  # the terminal has told each of them as well
+    except KeyboardInterrupt:  # the terminal has also sent the signal to each target
         pass
     failed = [target for target, process in running.items() if process.wait() != 0]
     print(f"\nfailed: {', '.join(failed)}" if failed else f"\nall passed: {', '.join(targets)}")

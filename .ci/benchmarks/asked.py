@@ -1,4 +1,4 @@
-"""What is asked of a server: the eight calls and the poll, as an emulator that is ready takes them."""
+"""The requests to a server: the eight calls and the poll, for an emulator that is ready."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _finished_operation(ready: dict[str, Any]) -> str:
 
 
 def answer(ready: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Ask once, so that a bare handler can return the very same bytes."""
+    """Send a request once and return the response, so that a bare handler can return the same bytes."""
     headers = dict(request.headers)
     if request.fresh is not None:
         headers[KEY_HEADER] = f"{request.fresh}first"

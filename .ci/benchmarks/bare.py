@@ -1,6 +1,7 @@
-"""The yardstick: an aiohttp application with one route that returns the same bytes every time.
+"""The server for comparison: an aiohttp application with one route that always returns the same bytes.
 
-Run as a process of its own: reads the route and the answer as JSON from stdin, prints its port.
+It runs as a separate process, reads the route and the response as JSON from stdin, and prints its
+port.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The benchmark a user can run: `make bench`, or `make bench ARGS=--quick`.
 
-Prints one table to stdout; the full form (about ten minutes) also writes it into
-docs/maintainers/speed.md, with a picture. The exit code is 1 when a bar is missed. It wants
-a quiet machine with at least two cores (one for the server, one for the load) and 2 GB of memory.
+Prints one table to stdout. The full form, which takes about ten minutes, also writes the table into
+docs/maintainers/speed.md, with a picture. The exit code is 1 if a limit is missed. The benchmark
+needs a quiet machine with at least two cores (one for the server, one for the load) and 2 GB of
+memory.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ PARTS: dict[str, tuple[Callable[[], list[Figure]], Callable[[], list[Figure]]]] 
 
 
 def measure(*, quick: bool = False, only: str = "") -> list[Figure]:
-    """Return every figure, or those of one part; says on stderr which part it is at."""
+    """Return all figures, or the figures of one part. Print the current part on stderr."""
     figures: list[Figure] = []
     for part, forms in PARTS.items():
         if only in ("", part):

@@ -1,4 +1,4 @@
-"""The core without sockets: one world of a given size in this process, and the calls asked of it."""
+"""The core without sockets: one world of a given size in this process, and calls to this world."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NOW_MS = 1_767_225_600_000
 
 @dataclass(slots=True)
 class Case:
-    """A call in one world: how to ask it once more, and what the blocks have cost so far."""
+    """A call in one world: a function that makes the call, and the cost of each block so far."""
 
     ask: Callable[[], Reply]
     reset: Callable[[], None]
     costs_us: list[float] = field(default_factory=list)
 
     def block(self) -> None:
-        """Ask a block of times, from the world's start, and note the cost of one in microseconds."""
+        """Make a block of calls, from the world's start, and record the cost of one call in microseconds."""
         ask = self.ask
         self.reset()
         began = time.perf_counter_ns()
@@ -69,7 +69,7 @@ class Core:
         return self._engine.mint(user, organization_id, "http://127.0.0.1", lifetime_s=3600)
 
     def cases(self) -> Iterator[tuple[str, Case]]:
-        """Yield each call with a way to ask it."""
+        """Yield each call with a function that makes it."""
         indexes = self._start.indexes
         project = f"/v1/projects/{indexes['project:shop']}"
         keys = f"/v1/organizations/{indexes['organization:acme']}/user-api-keys"
@@ -126,10 +126,10 @@ class Core:
 def grown(size: int) -> World:
     """Return a default world with `size` deployments and as many operations in all.
 
-    What is added belongs to `shop` and shares its digests. A million take about 1.2 GB.
+    The added rows belong to `shop`, and share its digests. A million take about 1.2 GB.
     """
     world = new_world("default", "hosting-emulator", WorldSource(mode="frozen"), _NOW_MS)
-    gc.disable()  # nothing of it becomes garbage, and looking for some takes longer than building
+    gc.disable()  # nothing becomes garbage, and searching for garbage takes longer than building
     try:
         writes: dict[str, dict[str, Any]] = {DEPLOYMENTS.name: {}, OPERATIONS.name: {}}
         for table, key, record in _pairs(world, size - world.count(DEPLOYMENTS)):
@@ -149,7 +149,7 @@ def _pairs(world: World, count: int) -> Iterator[tuple[str, str, Any]]:
     drawn = random.Random(1)
     moment = deployment.id[:10]
     for _ in range(count):
-        # Hexadecimal digits are among those of a ULID.
+        # Every hexadecimal digit is also a digit of a ULID.
         own, other = (f"{moment}{drawn.getrandbits(64):016X}" for _ in range(2))
         yield DEPLOYMENTS.name, own, replace(deployment, id=own, operation_id=other)
         yield OPERATIONS.name, other, replace(operation, id=other, deployment_id=own)

@@ -1,7 +1,8 @@
-"""What `--durability disk` costs at 64 connections, next to one fsync a request on the same disk.
+"""The cost of `--durability disk` at 64 connections, compared with one fsync for each request.
 
-A disk in a data centre may answer an fsync sooner than any Python server answers a request; grouping
-them then gains nothing. So the same is measured with an fsync made slower, as many laptops have it.
+On a disk in a data center, an fsync may take less time than a request to a Python server, so
+grouping requests gains nothing. Therefore the benchmark also measures a slower fsync, as on many
+laptops.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SYNCS = 200
 
 
 def measure(rounds: int, seconds: float) -> list[Figure]:
-    """Return the figures: this disk, a slower one, and no fsync at all."""
+    """Return the figures for this disk, for a slower disk, and without fsync."""
     disks, slows, processes, syncs_ms = [], [], [], []
     for _ in range(rounds):
         syncs_ms.append(_sync_ms())
@@ -72,14 +73,14 @@ def _rate(seconds: float, durability: str, *, slow: bool = False) -> float:
         ControlClient(ready["control_url"]) as control,
     ):
         request = dict(requests(ready))[FLAG]
-        # The first load warms up, as in a server that has run for a while.
+        # The first load warms up the server, as if it had run for a while.
         load(port_of(ready), [replace(request, fresh="warm-")], 1, client, CONNECTIONS)
         control.world("default").reset()
         return load(port_of(ready), [request], seconds, client, CONNECTIONS).rate
 
 
 def _sync_ms() -> float:
-    """Return what an append and its fsync take, where the emulator above keeps its state."""
+    """Return the duration of an append with its fsync on the disk that contains the emulator's state."""
     with tempfile.NamedTemporaryFile() as file:
         descriptor = file.fileno()
         began = time.perf_counter()

@@ -1,8 +1,9 @@
-"""The cost of each call in a large world next to small ones, in the core, without sockets.
+"""The cost of each call in a large world compared with small worlds, in the core without sockets.
 
-HTTP costs the same for all and would only hide a difference. The worlds take turns in small blocks,
-within one process; a block's cost is the time of its requests divided by their number, and the least
-of many blocks is what the call costs when nothing else on the machine interferes.
+HTTP costs the same for all worlds, so it would only hide a difference. The worlds take turns in
+small blocks within one process. A block's cost is the time of its requests divided by their number,
+and the lowest cost of many blocks is the cost of the call when nothing else on the machine
+interferes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ QUICK_SIZES = (100, 10_000)
 
 
 def measure(rounds: int, sizes: tuple[int, ...] = SIZES) -> list[Figure]:
-    """Return a figure for each call, the last one's ratio being that of the largest world."""
+    """Return the figures for each call, of which the last contains the ratio of the largest world."""
     before_mb = resident_mb(os.getpid())
     cores = [Core(size) for size in sizes]
     held_mb = resident_mb(os.getpid()) - before_mb
@@ -56,7 +57,7 @@ def _figure(call: str, sizes: tuple[int, ...], cases: list[Case], rounds: int) -
 
 
 def _remembered(count: int) -> Figure:
-    """Return what answers cost that are remembered for ever: those of call 1, which makes nothing."""
+    """Return the memory for responses that never expire: those of call 1, which creates no records."""
     core = Core(100)
     _, flag = next(core.cases())
     before_mb = resident_mb(os.getpid())

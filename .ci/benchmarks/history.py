@@ -1,7 +1,8 @@
-"""90 days of world time with 10,000 operations: what moving the clock over them takes.
+"""The time that it takes to move the clock over 90 days of world time with 10,000 operations.
 
-All are accepted at one moment and wait for their project's claim, so that every step of each falls
-due within the move. Both profiles of operations are in it, and all of them succeed.
+All operations are accepted at one moment and wait for their project's claim, so that every step of
+every operation falls due during the move. Both operation profiles occur, and all operations
+succeed.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _figure(where: str, took: list[tuple[float, float, int]]) -> Figure:
 
 
 def _in_process() -> tuple[float, float, int]:
-    """Return the seconds of accepting and of moving, and the number of events."""
+    """Return the seconds for accepting and for moving, and the number of events."""
     asked = InProcess(fresh_world(**_ASSUMED))
     began = time.perf_counter()
     for number in range(COUNT):

@@ -1,4 +1,4 @@
-"""Judging figures in a test: the table is shown, whatever pytest captures, and each bar must hold."""
+"""Judges figures in a test: shows the table even if pytest captures output, and checks each limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.report import Figure, render
 
 
 def judge(capsys: pytest.CaptureFixture[str], figures: Sequence[Figure]) -> None:
-    """Show the table; fail with the names of those that miss their bar."""
+    """Show the table, and fail with the names of the figures that miss their limit."""
     with capsys.disabled():
         print("", render(figures), sep="\n")
     assert [figure.what for figure in figures if not figure.holds] == []

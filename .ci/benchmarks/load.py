@@ -1,7 +1,7 @@
-"""Load: how many requests a second a server answers, and how long each waits, asked by one process.
+"""Measures how many requests per second a server handles for one client process, and their latency.
 
-`wrk` makes the load where it is installed, otherwise `client.py` beside this file. Both send one
-request at a time on each connection, and both fail a measurement in which anything was refused.
+The load comes from `wrk` if it is installed, and from `client.py` otherwise. Both send one request
+at a time on each connection, and both fail a measurement in which a request was refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 CONNECTIONS = 16
-#: A request with this header gets a new value of it each time.
+#: The header that gets a new value in each request.
 KEY_HEADER = "Idempotency-Key"
 
 _SCRIPT = """
@@ -35,7 +35,7 @@ _MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked again and again. `fresh` is what new Idempotency-Keys begin with, if any."""
+    """A request that is sent repeatedly. `fresh` is the prefix of its new Idempotency-Keys, if it has any."""
 
     method: str
     path: str
@@ -46,7 +46,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a load measured: answers a second, how many in all, and what half and 99 % waited."""
+    """A measured load: responses per second, their number, and the 50th and 99th percentile of latency."""
 
     rate: float
     answered: int
@@ -55,11 +55,11 @@ class Load:
 
 
 class LoadFailed(Exception):
-    """The measurement does not count: something was not answered as it should be."""
+    """The measurement does not count, because a request got a wrong response or none."""
 
 
 def tool() -> str:
-    """Return the name of what makes the load here."""
+    """Return the name of the tool that makes the load on this machine."""
     return "wrk" if shutil.which("wrk") else "client.py"
 
 
@@ -70,7 +70,7 @@ def load(
     core: int | None,
     connections: int = CONNECTIONS,
 ) -> Load:
-    """Ask the requests in turn for so long. Raises LoadFailed when one was no success."""
+    """Send the requests in turn for this time. Raises LoadFailed if a request did not succeed."""
     wrk = shutil.which("wrk")
     with tempfile.TemporaryDirectory() as folder:
         if wrk:
@@ -98,7 +98,7 @@ def load(
 
 
 def read_report(report: str) -> Load:
-    """Return what a report in wrk's words says. Raises LoadFailed when it says too little."""
+    """Parse a report in wrk's format. Raises LoadFailed if the report is incomplete."""
     rate = re.search(r"Requests/sec:\s*([0-9.]+)", report)
     answered = re.search(r"(\d+) requests in", report)
     waited = dict(re.findall(r"^\s*(50|99)%\s+(\S+)$", report, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""The machine a benchmark ran on, in words: figures without it say nothing."""
+"""Describes the machine of a benchmark, because figures mean nothing without it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def machine() -> str:
 
 
 def busy() -> str:
-    """Return how busy the machine is now, as its load average of the last minute."""
+    """Return the machine's load average over the last minute."""
     if not hasattr(os, "getloadavg"):
         return "unknown"
     return f"{os.getloadavg()[0]:.1f}"

@@ -1,11 +1,12 @@
 """Memory of the emulator: when it is ready, and while it answers a million requests.
 
-Four reads to one write with a fresh Idempotency-Key; world time moves on by 25 hours between the
-loads, so that remembered answers expire: they are set to be remembered for a day. The state stays as large as
-it was, so whatever grows is ours. Everything is kept on disk, as is the default.
+There are four reads for each write with a new Idempotency-Key. World time advances by 25 hours
+between the loads, so that remembered responses expire, which are kept for a day. The state keeps
+its size, so any growth is in the emulator itself. Everything is stored on disk, as by default.
 
-When the journal has grown long the whole world is written out, in memory that the process then keeps.
-That comes once in a million requests; so it is done once before "flat" begins to be judged.
+When the journal has grown long, the whole world is written to a snapshot, in memory that the
+process then keeps. This happens once in a million requests, so it happens once before the memory
+must stay flat.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PART = "memory"
 COUNT = 1_000_000
 QUICK_COUNT = 200_000
 SETTLED = 100_000
-#: How much more than after the first 100,000 requests counts as flat.
+#: Memory counts as flat up to this multiple of the memory after the first 100,000 requests.
 BAR = 1.1
 _CALLS = (
     "list_deployments",
@@ -38,7 +39,7 @@ _STARTED_WITH = ("--clock", "frozen", "--assume", "idempotency_retention=24h")
 
 
 def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
-    """Return the figures; loads of so many seconds follow each other until `count` are answered."""
+    """Return the figures. Loads of this duration follow each other until `count` requests are handled."""
     server, client = cores()
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -1,4 +1,4 @@
-"""Writing figures into the documents: between two comments, and nowhere else."""
+"""Writes figures into documents, only between two comments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PANELS = {
 
 
 def filled(document: str, text: str) -> str:
-    """Return a document with `text` in its one place for it. Raises ValueError if there is none."""
+    """Return a document with `text` between its two comments. Raises ValueError if they are missing."""
     changed, count = _PLACE.subn(lambda place: f"{place[1]}{text}\n{place[2]}", document)
     if count != 1:
         raise ValueError(f"a document has one place for figures, not {count}")

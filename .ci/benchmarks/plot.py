@@ -1,4 +1,4 @@
-"""The picture of the figures: one SVG of horizontal bars, drawn by hand. Knows no figure by name."""
+"""Draws the figures as horizontal bars in one SVG document. The module knows no figure by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STYLE = "font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif"
 
 
 def draw(panels: Mapping[str, Sequence[Figure]]) -> str:
-    """Return an SVG document: a panel of ratios below each title; a panel without figures is left out."""
+    """Return an SVG document with a panel of ratios below each title. Panels without figures are left out."""
     parts: list[str] = []
     top = _TOP
     for title, figures in panels.items():

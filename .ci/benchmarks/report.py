@@ -1,4 +1,4 @@
-"""The table a benchmark makes: what was measured, against which bar, and whether it holds."""
+"""The table of a benchmark: the measured figures, their limits, and whether the limits hold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One line: `ratio` is judged, at least `bar` or (where `at_most`) no more than it.
+    """One row: `ratio` must be at least `bar` or, with `at_most`, at most `bar`.
 
     `part` is the chapter of the table.
     """
@@ -23,7 +23,7 @@ class Figure:
 
     @property
     def holds(self) -> bool:
-        """Whether the bar, if there is one, is kept."""
+        """Whether the figure meets its limit. A figure without a limit always does."""
         if self.bar is None:
             return True
         return self.ratio <= self.bar if self.at_most else self.ratio >= self.bar
@@ -41,7 +41,7 @@ def render(figures: Sequence[Figure]) -> str:
 
 
 def markdown(figures: Iterable[Figure]) -> str:
-    """Return the table as Markdown: one table, a chapter's name in its first row."""
+    """Return the table as Markdown. Each chapter's first row contains the chapter's name."""
     lines = ["| part | what | emulator | compared with | ratio | bar | met |"]
     lines.append("|---|---|---|---|---|---|---|")
     part = None
@@ -56,7 +56,7 @@ def markdown(figures: Iterable[Figure]) -> str:
 
 
 def summary(figures: Iterable[Figure]) -> str:
-    """Return a sentence that states how many bars were met and missed."""
+    """Return a sentence with the numbers of limits that were met and missed."""
     verdicts = [figure.holds for figure in figures if figure.bar is not None]
     return f"This run met {verdicts.count(True)} of its bars and missed {verdicts.count(False)}."
 
@@ -70,7 +70,7 @@ def _row(figure: Figure) -> tuple[str, ...]:
 
 
 def ratio_text(figure: Figure) -> str:
-    """Return a ratio as it is shown: what misses its bar must not look as if it met it."""
+    """Format a ratio so that a ratio that misses its limit never looks as if it met the limit."""
     barely = not figure.holds and round(figure.ratio, 2) == figure.bar
     return f"{figure.ratio:.3f}" if barely else f"{figure.ratio:.2f}"
 

@@ -1,8 +1,9 @@
-"""Where the microseconds of a request go: `python -m benchmarks.request_parts`.
+"""Measures how long each part of a request takes: `python -m benchmarks.request_parts`.
 
-Requests are put straight into the server's protocol and its answers taken out again, so that neither
-the kernel nor a client is counted: a bare aiohttp handler, then the emulator with its journal, then
-the emulator with a stopwatch around each part of a request's way. The least of many rounds counts.
+Requests are passed directly to the server's protocol, and responses are read from it, so that
+neither the kernel nor a client counts. The first server is a bare aiohttp handler, the second the
+emulator with its journal, and the third the emulator with a stopwatch around each part of the
+handling. The lowest of many rounds counts.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Feed = Callable[[], bytes]
 
 
 class Loopback(asyncio.Transport):
-    """Gives a protocol one request after the other, each once the one before is answered."""
+    """Passes requests to a protocol, each after the response to the previous request."""
 
     def __init__(self, feed: Feed) -> None:
         super().__init__({"peername": ("127.0.0.1", 5), "sockname": ("127.0.0.1", 6)})
@@ -70,7 +71,7 @@ class Loopback(asyncio.Transport):
 
 
 async def cost_us(factory: Callable[[], Any], feed: Feed) -> tuple[float, bytes]:
-    """Return what one request costs a server, in microseconds, and its last answer."""
+    """Return the cost of one request to a server, in microseconds, and the last response."""
     transport, protocol, costs = Loopback(feed), factory(), []
     transport.protocol = protocol
     protocol.connection_made(transport)
@@ -83,7 +84,10 @@ async def cost_us(factory: Callable[[], Any], feed: Feed) -> tuple[float, bytes]
 
 
 class Stopwatch:
-    """Adds up what wrapped functions take, each without those inside it."""
+    """Adds up the time in wrapped functions.
+
+    The time of a function excludes the wrapped functions inside it.
+    """
 
     def __init__(self) -> None:
         self.ns: dict[str, int] = {}
@@ -104,7 +108,7 @@ class Stopwatch:
 
 
 def requests(ready: Any) -> dict[str, Feed]:
-    """Return how to write a request of each call."""
+    """Return a function for each call that writes a request."""
     numbers = itertools.count()
     head = f"Host: 127.0.0.1\r\nAuthorization: Bearer {ready.token}\r\nAccept: */*\r\n"
     project = f"/v1/projects/{ready.project_id}"
@@ -129,10 +133,10 @@ def requests(ready: Any) -> dict[str, Feed]:
 
 
 async def measured(name: str, folder: Path) -> dict[str, float]:
-    """Return the costs of a call: bare, whole, and by part."""
+    """Return the costs of a call: in the bare handler, in the emulator, and by part."""
     emulator = Emulator(Settings(port=0, data_dir=folder / name, clock="frozen"))
     await emulator.start()
-    gc.collect()  # the one before is gone
+    gc.collect()  # the previous server is no longer used
     server = next(one for one in gc.get_objects() if isinstance(one, Server))
     feed = requests(emulator.ready())[name]
     whole, answer = await cost_us(server, feed)

@@ -1,4 +1,4 @@
-"""The two servers that are compared, each a process of its own on one core."""
+"""The two servers that are compared. Each is a separate process on one core."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EMULATOR = ("-m", "hosting_emulator_cli")
 
 
 def cores() -> tuple[int | None, int | None]:
-    """Return a core for the server and one for the load; None where they cannot be chosen."""
+    """Return a core for the server and a core for the load, or None if cores cannot be chosen."""
     if not hasattr(os, "sched_getaffinity"):
         return None, None
     found = sorted(os.sched_getaffinity(0))
@@ -26,17 +26,17 @@ def cores() -> tuple[int | None, int | None]:
 
 
 def pinned(command: list[str], core: int | None) -> list[str]:
-    """Return a command that runs on one core only."""
+    """Return a command that runs only on one core."""
     return command if core is None else ["taskset", "--cpu-list", str(core), *command]
 
 
 def variables() -> dict[str, str]:
-    """Return the environment of a measured process: compiled code is kept, as an install keeps it."""
+    """Return the environment of a measured process, in which compiled code is kept as in an installation."""
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 def emulator_command(*options: str, python: Sequence[str] = _EMULATOR) -> list[str]:
-    """Return what starts an emulator, as the installed command does, or as `python` does."""
+    """Return the command that starts an emulator, either the installed command or `python`."""
     return [sys.executable, *python, "start", *options]
 
 
@@ -44,7 +44,7 @@ def emulator_command(*options: str, python: Sequence[str] = _EMULATOR) -> list[s
 def emulator(
     folder: Path, core: int | None, *options: str, python: Sequence[str] = _EMULATOR
 ) -> Iterator[dict[str, Any]]:
-    """Run an emulator that keeps its state in `folder`; yields what it says when it is ready."""
+    """Run an emulator that stores its state in `folder`, and yield its report when it is ready."""
     ready = folder / "ready.json"
     arguments = ["--port", "0", "--quiet", "--ready-file", str(ready)]
     arguments += ["--data-dir", str(folder / "state"), *options]
@@ -61,14 +61,14 @@ def emulator(
 
 
 def port_of(ready: dict[str, Any]) -> int:
-    """Return the port an emulator listens on."""
+    """Return the port on which an emulator listens."""
     port = urlsplit(ready["base_url"]).port
     assert port is not None
     return port
 
 
 def resident_mb(pid: int) -> float:
-    """Return the memory a process has resident, in MB of 1,000,000 bytes."""
+    """Return the resident memory of a process, in MB of 1,000,000 bytes."""
     statm = Path(f"/proc/{pid}/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -79,14 +79,14 @@ def resident_mb(pid: int) -> float:
 
 
 def used_cpu_s(pid: int) -> float:
-    """Return the processor time that a process has used so far, in seconds. Only Linux tells."""
+    """Return the processor time that a process has used so far, in seconds. Only Linux supports this."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
 def bare(order: dict[str, Any], core: int | None) -> Iterator[int]:
-    """Run a bare aiohttp server that gives one answer; yields its port."""
+    """Run a bare aiohttp server that always returns the same response, and yield its port."""
     process = subprocess.Popen(
         pinned([sys.executable, str(_BARE)], core),
         stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Starts the emulator on a disk whose fsync takes longer: `slow_disk.py MILLISECONDS start …`."""
+"""Starts the emulator with a slower fsync: `slow_disk.py MILLISECONDS start …`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What is slowest in a call: `python -m benchmarks.slowest CALL`, by cProfile.
+"""Shows the slowest parts of a call with cProfile: `python -m benchmarks.slowest CALL`.
 
-Shows the call in the core, without sockets, and then the whole server under load (`--core` leaves
-that out). A profiler makes short functions look dearer than they are: compare, then measure with
-`bench --only calls`.
+First comes the call in the core without sockets, and then the whole server under load, which
+`--core` leaves out. A profiler makes short functions look slower than they are, so compare
+functions first, and then measure with `bench --only calls`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def of_core(call: str) -> pstats.Stats:
 
 
 def of_server(call: str, seconds: float) -> pstats.Stats:
-    """Return the profile of a server from its start to its end, under load for so many seconds."""
+    """Return the profile of a server from its start to its end, under load for `seconds`."""
     server, client = cores()
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "profile"

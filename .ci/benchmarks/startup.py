@@ -1,4 +1,4 @@
-"""From starting the command to its first 200, next to importing the two heaviest dependencies."""
+"""The time from the command's start to the first 200, compared with two heavy imports."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _IMPORTS = "import aiohttp.web, pydantic"
 
 
 def measure(rounds: int) -> list[Figure]:
-    """Return the one figure: medians of so many starts and imports, taken in turn."""
+    """Return the figure, with the medians of `rounds` starts and imports, which take turns."""
     ours, theirs = [], []
     request = _first_request()
-    _start_s(request)  # the first of each warms the disk's cache and counts for nothing
+    _start_s(request)  # the first start and the first import fill the disk's cache and do not count
     _import_s()
     for _ in range(rounds):
         ours.append(_start_s(request))
@@ -40,7 +40,7 @@ def measure(rounds: int) -> list[Figure]:
 
 
 def _first_request() -> bytes:
-    """Return a request with a real token: another emulator of the same seed knows it again."""
+    """Return a request with a token that is valid in every emulator with the same seed."""
     with tempfile.TemporaryDirectory() as folder, emulator(Path(folder), None) as ready:
         return (
             f"GET /v1/projects/{ready['project_id']}/deployments HTTP/1.1\r\nHost: localhost\r\n"
@@ -49,7 +49,7 @@ def _first_request() -> bytes:
 
 
 def _free_port() -> int:
-    """Return a port that nobody listens on just now."""
+    """Return a port on which no process is listening."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]

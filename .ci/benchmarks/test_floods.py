@@ -1,4 +1,4 @@
-"""The bars for clients that send without an end: how long others wait, and how long a stop takes."""
+"""The limits for clients that send without end: how long other clients wait, and how long a stop takes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_STOP_S = 5.0
 @pytest.mark.parametrize("kind", KINDS)
 def test_others_wait_at_most_100_ms_and_a_stop_takes_at_most_5_s(kind: str) -> None:
     with emulator("--ephemeral") as process, flooded(process, kind, CONNECTIONS):
-        time.sleep(1.0)  # the flood is a process that has to start
+        time.sleep(1.0)  # wait until the process that sends the flood has started
         took = sorted(latencies(process, 10.0, 2_000))
         began = time.monotonic()
         code, _ = process.stop()

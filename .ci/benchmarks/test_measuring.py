@@ -1,4 +1,4 @@
-"""The benchmark's parts run: each measures something small against a real server, or in the core."""
+"""Tests that each part of the benchmark runs, with a small measurement of a real server or of the core."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_every_call_is_asked_of_a_server(
 
 @pytest.mark.slow
 def test_the_server_is_profiled(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("benchmarks.load.shutil.which", lambda _: None)  # wrk takes a second
+    monkeypatch.setattr("benchmarks.load.shutil.which", lambda _: None)  # wrk would take a second
 
     profile = slowest.of_server("list_deployments", 0.2)
 

@@ -1,6 +1,7 @@
-"""The page's bars: it watches 5,000 requests a minute, and neither it nor the emulator is held up.
+"""The page's limits: at 5,000 requests per minute, neither the page nor the emulator is slowed down.
 
-`make test` never runs them: figures want quiet. `make pytest ARGS='-n 0 -m benchmark -k page'` does.
+`make test` never runs these tests, because they need a quiet machine. `make pytest ARGS='-n 0 -m
+benchmark -k page'` runs them.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ RATE_A_MINUTE = 5000
 SECONDS = 20.0
 ROUNDS = 3
 MOST_TASK_MS = 100
-#: The share of one core that a page may cost the emulator, which it could answer with.
+#: The share of one core that an open page may cost the emulator.
 MOST_LOSS = 0.05
 MOST_GROWTH = 1.1
 MOST_ROWS = 500
 ROWS = "document.querySelectorAll('[aria-label^=\"Requests, newest\"] > li').length"
-#: Tasks of the page that took long, in ms; the browser tells of those above 50.
+#: The durations in ms of the page's long tasks. The browser reports tasks of more than 50 ms.
 WATCH = """(() => {
   window.longTasks = [];
   new PerformanceObserver(found => longTasks.push(...found.getEntries().map(one => one.duration)))
@@ -47,7 +48,7 @@ WATCH = """(() => {
 
 
 class Client:
-    """Sends requests one after the other; at an even pace, or flat out."""
+    """Sends requests one after the other, either at a steady rate or as fast as possible."""
 
     def __init__(self, ready: dict[str, Any]) -> None:
         self._path = f"/v1/projects/{ready['project_id']}/deployments?limit=20"
@@ -56,7 +57,7 @@ class Client:
         self._pid = ready["pid"]
 
     def storm(self, seconds: float) -> float:
-        """Return the share of one core that the emulator needed meanwhile."""
+        """Send requests at a steady rate, and return the share of one core that the emulator used."""
         pause, began, used = 60 / RATE_A_MINUTE, time.perf_counter(), used_cpu_s(self._pid)
         with self._connection() as ask:
             for number in range(round(seconds / pause)):
@@ -65,7 +66,7 @@ class Client:
         return (used_cpu_s(self._pid) - used) / (time.perf_counter() - began)
 
     def flat_out(self, seconds: float) -> float:
-        """Return how many are answered a second when each follows the last at once."""
+        """Send requests as fast as possible, and return the number of responses per second."""
         began, count = time.perf_counter(), 0
         with self._connection() as ask:
             while time.perf_counter() - began < seconds:

@@ -1,6 +1,6 @@
-"""The pytest plugin's bars: many tests, a fresh world for each, and what it costs who does not care.
+"""The pytest plugin's limits: many tests, a fresh world for each test, and runs that do not use it.
 
-`make bench` runs them alone; `make test` never does, figures want quiet.
+`make bench` runs these tests alone. `make test` never runs them, because they need a quiet machine.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def test_moto(moto, n):
 
 
 def test_thousand_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Each makes three requests: alone, and under xdist, which must not be slower."""
+    """Run a thousand tests of three requests in one process, and under xdist, which must not be slower."""
     many.write(tmp_path)
     alone, together, growth = [], [], []
     for _ in range(3):
@@ -147,7 +147,7 @@ def test_thousand_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_fresh_world(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """What a fresh world adds to an empty test, set-up to tear-down, beside other fixtures."""
+    """Compare the time that a fresh world adds to an empty test with that of other fixtures."""
     with_moto = importlib.util.find_spec("moto") is not None
     many.write(tmp_path, FRESH + (MOTO if with_moto else ""))
 
@@ -181,16 +181,16 @@ def test_fresh_world(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_run_that_does_not_use_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Pairs of runs of one empty test, with the plugin and without; no other plugin in either."""
+    """Compare pairs of runs of one empty test, with and without the plugin, and without other plugins."""
     (tmp_path / "test_empty.py").write_text("def test_empty(): pass\n", encoding="utf-8")
     others = {entry.name for entry in entry_points(group="pytest11")} - {"hosting_emulator"}
     blocked = [word for name in sorted(others) for word in ("-p", f"no:{name}")]
     with_it, without = [], []
-    _run_ms(tmp_path, *blocked)  # compiles, as an installation does
+    _run_ms(tmp_path, *blocked)  # this run compiles the code, as an installation does
     for _ in range(ROUNDS):
         with_it.append(_run_ms(tmp_path, *blocked))
         without.append(_run_ms(tmp_path, *blocked, "-p", "no:hosting_emulator"))
-    # Of pairs that follow each other: the machine's mood is the same for both.
+    # Compare consecutive runs, because the machine is about equally busy for both.
     added = median(ours - theirs for ours, theirs in zip(with_it, without, strict=True))
     figure = Figure(
         what="what the plugin adds to a run that does not use it (ms)",
@@ -204,7 +204,7 @@ def test_run_that_does_not_use_it(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def _run_ms(folder: Path, *arguments: str) -> float:
-    """Return the processor time of a run of pytest, which others on the machine do not stretch."""
+    """Return the processor time of a run of pytest, which does not depend on other processes."""
     plain = ["-q", "-c", os.devnull, "--rootdir", ".", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)

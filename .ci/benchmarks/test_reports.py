@@ -1,4 +1,4 @@
-"""What the benchmark says is what it measured: reports read, tables and pictures made, pages filled."""
+"""Tests that the benchmark's output is right: parsed reports, tables, pictures, and pages."""
 
 from __future__ import annotations
 

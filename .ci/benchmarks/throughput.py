@@ -1,7 +1,7 @@
-"""Requests per second and waiting of each call, next to a bare aiohttp handler of the same bytes.
+"""The throughput and latency of each call, compared with a bare aiohttp handler that returns the same bytes.
 
-Emulator and yardstick take turns, round after round, so that a machine that slows down slows both.
-Before each turn the world is reset: every turn begins with the same state.
+The emulator and the bare handler take turns in each round, so that a slower machine slows down
+both. The world is reset before each turn, so that every turn begins with the same state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.servers import bare, cores, emulator, port_of
 from hosting_emulator.sdk import ControlClient
 
 PART = "calls"
-#: The bars: a share of what the bare handler reaches.
+#: The limits, as shares of the bare handler's throughput.
 READ_BAR, WRITE_BAR = 0.6, 0.4
 _ABOUT = {
     "list_deployments": "list_deployments (20 items)",
@@ -28,7 +28,7 @@ _ABOUT = {
 
 
 class Contest:
-    """One call, asked of the emulator and of the bare handler in turn."""
+    """Sends one call to the emulator and to the bare handler in turn."""
 
     def __init__(self, call: str, request: Request, port: int, bare_port: int) -> None:
         self.call = call
@@ -39,7 +39,7 @@ class Contest:
         self._theirs: list[Load] = []
 
     def round(self, number: int, seconds: float, control: ControlClient) -> None:
-        """Measure both once more; who begins changes from round to round."""
+        """Measure both servers once more. They alternate in going first."""
         request, core = self._request, cores()[1]
         if request.fresh is not None:
             request = replace(request, fresh=f"{request.fresh}{number}-")

@@ -1,7 +1,7 @@
-"""Worlds: what making, forking, resetting, restoring and deleting one costs, and what they hold.
+"""The time for creating, forking, resetting, restoring and deleting a world, and the memory of worlds.
 
-Over the control API with the client that the CLI and the pytest plugin use, and in this process
-without any socket.
+Both are measured over the control API, with the client of the CLI and the pytest plugin, and in
+this process without sockets.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Watch:
         self._took_ms: dict[str, list[float]] = {}
 
     def time(self, name: str, step: Callable[P, R], *args: P.args, **named: P.kwargs) -> R:
-        """Take a step once and return what it returns."""
+        """Run a step once, and return its result."""
         began = time.perf_counter()
         made = step(*args, **named)
         self._took_ms.setdefault(name, []).append((time.perf_counter() - began) * 1000)
         return made
 
     def medians_ms(self) -> dict[str, float]:
-        """Return what each step takes."""
+        """Return the median duration of each step."""
         return {name: median(took) for name, took in self._took_ms.items()}
 
 
@@ -108,11 +108,11 @@ def _in_process(rounds: int) -> dict[str, float]:
 
 
 def _thousand(where: str, *, ephemeral: bool) -> Figure:
-    """Return what a thousand worlds hold, each with a token made and an organization changed."""
+    """Return the memory of a thousand worlds, before and after a token and a change in each."""
     with tempfile.TemporaryDirectory() as folder, emulator(Path(folder), cores()[0]) as ready:
         pid: int = ready["pid"]
         with ControlClient(ready["control_url"]) as control:
-            _use(control, "first", ephemeral)  # what is loaded when first used is not theirs
+            _use(control, "first", ephemeral)  # modules that are loaded at first use do not count
             before = resident_mb(pid)
             for number in range(MANY):
                 control.create_world(f"many-{number}", clock=_clock(), ephemeral=ephemeral)

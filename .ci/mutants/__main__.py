@@ -1,4 +1,4 @@
-"""Measures how strong the tests are: changes the product a little, and sees whether a test fails.
+"""Measures the strength of the tests: makes small changes to the product, and checks whether a test fails.
 
     make mutants                                     150 mutants, drawn by the commit before this one
     make mutants ARGS='--count 300 --store FILE'     store a sample with what killed each
@@ -6,12 +6,12 @@
     make mutants ARGS='--sample FILE --functions "hosting_emulator.engine.*"'
     make mutants ARGS=--survivors                    run again what survived the last time
 
-Results are written at once, below `.mutants`; the same command goes on where it was interrupted.
+Results are written immediately, below `.mutants`. The same command continues an interrupted run.
 
-Neither mutmut nor cosmic-ray can measure this suite: mutmut rewrites functions into trampolines, which
-breaks handlers and commands that are read by their signatures, leaves declarations alone and sees no
-test that reaches the product through another process. Cosmic-ray has no selection of tests by
-coverage, so it would run the whole suite for each of 150 mutants.
+Neither mutmut nor cosmic-ray can measure this suite: mutmut rewrites functions into trampolines,
+which breaks handlers and commands whose signatures are inspected. It also ignores declarations, and
+tests that reach the product through another process. Cosmic-ray cannot select tests by coverage, so
+it would run the whole suite for each of 150 mutants.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def main() -> int:
-    """Run the command; return its exit code: 1 if a mutant survived or was lost."""
+    """Run the command, and return its exit code, which is 1 if a mutant survived or was lost."""
     options = _parser().parse_args()
     renames = Renames.read(options.renames) if options.renames else Renames({})
     seed = options.seed or _previous_commit()
@@ -67,7 +67,7 @@ def main() -> int:
 def _run(
     options: argparse.Namespace, seed: str, sample: Sequence[Mutant], executors: Sequence[Executor]
 ) -> list[Result]:
-    """Run the mutants that have no result yet; return the results of all."""
+    """Run the mutants that have no result yet, and return the results of all mutants."""
     name = f"{options.sample.stem if options.sample else seed[:12]}-{options.functions or 'all'}"
     path = options.home / "results" / f"{re.sub(r'[^a-zA-Z0-9_.-]+', '-', name)}.jsonl"
     if options.fresh:
@@ -131,7 +131,7 @@ def working_copies(home: Path, count: int) -> list[WorkingCopy]:
 
 
 def collect(coverage: CoverageMap, copies: Sequence[WorkingCopy]) -> None:
-    """Record the test files that changed since the last recording, one batch at a time in each copy."""
+    """Record the test files that changed since the last recording. Each copy records one batch at a time."""
     batches = coverage.batches_to_collect()
     waiting = iter(enumerate(batches, 1))
     taking = Lock()
@@ -152,9 +152,9 @@ def collect(coverage: CoverageMap, copies: Sequence[WorkingCopy]) -> None:
 def _choose(
     options: argparse.Namespace, seed: str, renames: Renames
 ) -> tuple[list[Mutant], list[Result]]:
-    """Return the mutants to run, and the results of the stored sample that they come from.
+    """Return the mutants to run, and the results in the stored sample from which they come.
 
-    A stored mutant whose code is gone is drawn again in the same package.
+    A stored mutant whose code no longer exists is replaced by a new mutant in the same package.
     """
     product = Product(REPOSITORY)
     if not options.sample:
@@ -195,7 +195,7 @@ def _must_run(mutant: Mutant, results: dict[Identity, Result], survivors: bool) 
 def _unreliable_killers(
     executor: Executor, mutants: Sequence[Mutant], results: Mapping[Identity, Result]
 ) -> list[str]:
-    """Return the killers that fail without a mutant as well, and so prove nothing."""
+    """Return the killers that also fail without a mutant, and therefore prove nothing."""
     killers = {results[mutant.identity].killer for mutant in mutants}
     unreliable = executor.failing_without_mutant({name for name in killers if "::" in name})
     for test in unreliable:

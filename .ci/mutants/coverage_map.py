@@ -1,9 +1,11 @@
-"""Which tests run which line: collected once, stored below `.mutants`, and asked for each mutant.
+"""Maps lines to the tests that run them.
 
-The map is collected by files of tests, a batch in each process. A file whose batch is stored and that
-did not change since is not collected again. The product may have changed since then, so each batch
-knows the source that it ran: of a function that is the same, the map names the tests of a line; of
-one that changed, the tests of the function.
+The map is collected once, stored below `.mutants`, and used for each mutant.
+
+The map is collected in batches of test files, with one process for each batch. A test file that has
+not changed since its batch was stored is not collected again. The product may have changed since
+then, so each batch contains the source that it ran. For an unchanged function, the map returns the
+tests of a line. For a changed function, it returns the tests of the whole function.
 """
 
 from __future__ import annotations
@@ -30,20 +32,21 @@ from mutants.product import (
 )
 from mutants.working_copy import WorkingCopy
 
-#: How much text of tests is collected in one process: some minutes of one processor.
+#: The size in bytes of the test files in one batch, which takes some minutes of processor time.
 _BATCH_BYTES = 120_000
 _BATCH_TIMEOUT_S = 2400
-#: Classes that run in a process without a recorder, because `python -S` loads none. Each class has
-#: the tests of the function that starts this process.
+#: Classes that run in a process without a recorder, because `python -S` loads no recorder. Each
+#: class gets the tests of the function that starts this process.
 _UNRECORDED = {
     "hosting_emulator.supervisor:Supervisor.": "hosting_emulator.supervisor:ChildCommand.begin",
 }
-#: Tests that compare whole responses with golden files. They run last. A mutant that only they
-#: notice counts as surviving, because a renewal of the golden files would accept it.
+#: Tests that compare whole responses with golden files. They run last. A mutant that only these
+#: tests notice counts as surviving, because a renewal of the golden files would accept it.
 RECORD_TESTS = ("tests/golden/test_record.py",)
-#: Compare each declared sentence with the contract's text, and whole documents with their record.
+#: Tests that compare each declared sentence with the contract's text, or whole documents with
+#: golden files.
 _TESTS_OF_TEXTS = ("tests/lab/contract_check/test_sentences.py", *RECORD_TESTS)
-#: The folders of the tests of the packages beside the emulator.
+#: The test folders of the packages outside the emulator.
 _FOLDERS = {
     "hosting_emulator_cli": "cli",
     "hosting_emulator_lab": "lab",
@@ -67,7 +70,7 @@ class Test:
 
 
 class Batch:
-    """What one process of tests recorded."""
+    """The recording of one test process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -118,7 +121,7 @@ class Batch:
         return tests
 
     def _tests_of_context(self, context: str) -> frozenset[str]:
-        """Return the tests that a context stands for: itself, users of a fixture, or a span."""
+        """Return the tests for a context: a single test, the users of a fixture, or a span of tests."""
         if context.startswith("fixture ") and "|" not in context:
             base, _, name = context.removeprefix("fixture ").rpartition("::")
             return frozenset(
@@ -145,7 +148,7 @@ def _texts(value: object) -> list[str]:
 
 
 class CoverageMap:
-    """The stored batches that are still of use."""
+    """The stored batches that can still be used."""
 
     def __init__(self, repository: Path, folder: Path) -> None:
         self._repository = repository
@@ -157,7 +160,7 @@ class CoverageMap:
     # --- Collection -----------------------------------------------------------------------------
 
     def missing_files(self) -> list[str]:
-        """Return the files of tests that no batch has as they are now."""
+        """Return the test files whose current version is in no batch."""
         owners = self._owners()
         files = _test_files(self._repository)
         return [file for file in files if file not in owners]
@@ -175,7 +178,7 @@ class CoverageMap:
         return batches
 
     def collect(self, copy: WorkingCopy, files: Sequence[str]) -> str:
-        """Run files of tests in a copy and store what they ran. Returns the last line of pytest."""
+        """Run test files in a copy and store the recording. Returns the last line of pytest's output."""
         copy.record_processes(True)
         selected = "not packaging and not benchmark and not schemathesis and not torture"
         arguments = ["-p", "mutants_pytest_recorder", "-m", selected, "--tb", "line", *files]
@@ -227,14 +230,14 @@ class CoverageMap:
 
     @cached_property
     def batches(self) -> list[Batch]:
-        """Return the stored batches, the oldest first."""
+        """Return the stored batches, oldest first."""
         if not self._batches.exists():
             return []
         folders = sorted(self._batches.iterdir(), key=lambda folder: folder.stat().st_mtime)
         return [Batch(folder) for folder in folders]
 
     def _owners(self) -> dict[str, Batch]:
-        """Return the batch that holds each file of tests as it is now."""
+        """Return the batch that contains the current version of each test file."""
         owners: dict[str, Batch] = {}
         for batch in self.batches:
             for file, digest in batch.test_files.items():
@@ -261,9 +264,10 @@ class CoverageMap:
     def tests_of(self, mutant: Mutant, renames: Renames) -> list[Test]:
         """Return the tests that run the changed code.
 
-        Code that runs when its module is imported runs in no test: it has the tests of the functions
-        that mention its name, or else of the functions beside it. The tests that read all declarations
-        of a package are added, because no function that they call mentions a name.
+        Code that runs at the import of its module belongs to no test. Such code gets the tests of
+        the functions that mention its name or, if there are none, of the other functions in the
+        module. The tests that read all declarations of a package are added, because they call no
+        function that mentions a name.
         """
         function = mutant.identity.function
         ids: set[str] = set()
@@ -278,10 +282,10 @@ class CoverageMap:
         return [self.tests[test] for test in ids if test in self.tests]
 
     def tests_beside(self, mutant: Mutant, renames: Renames, tests: Sequence[Test]) -> list[Test]:
-        """Return the other tests of the mutant's module, and those of the same files.
+        """Return the other tests of the mutant's module, and the other tests in their files.
 
-        What is computed once, for instance in a cached function or at the first import of a module, is
-        recorded only for the first test that needs it.
+        Code that runs only once, such as in a cached function or at the first import of a module,
+        is recorded only for the first test that needs it.
         """
         module = mutant.identity.function.partition(":")[0]
         ids: set[str] = set()
@@ -350,8 +354,8 @@ class CoverageMap:
     def tested_lines(self, file: str, source: str) -> set[int]:
         """Return the lines of a file that ran in any batch.
 
-        If the file changed since, a line counts if one of the same text ran in the same function, or
-        outside of functions.
+        If the file has changed since the recording, a line counts if a line with the same text ran
+        in the same function, or outside of functions.
         """
         tested: set[int] = set()
         changed_batches = []
@@ -382,7 +386,7 @@ class CoverageMap:
     def _recordings(
         self, function: str, renames: Renames
     ) -> Iterator[tuple[Batch, FunctionSource, dict[int, list[str]]]]:
-        """Yield the batches that know a function, how it stood there, and what ran its file."""
+        """Yield the batches that contain a function, with its source and the contexts of its file."""
         module, _, name = renames.old_name(function).partition(":")
         for batch in self._batches_in_use:
             for file in (f"{file_name(module)}.py", f"{file_name(module)}/__init__.py"):
@@ -403,10 +407,11 @@ class CoverageMap:
 
 
 def reads_declarations(test: Test, function: str) -> bool:
-    """Return whether a test is one of those that may read any declaration of a function's package.
+    """Return whether a test may read any declaration of a function's package.
 
-    These are the tests in the package's own folder, the tests of architecture, and the tests of the texts
-    and documents that are generated from declarations, the record of both OpenAPI documents among them.
+    These are the tests in the package's own folder, the tests of architecture, and the tests of the
+    texts and documents that are generated from declarations, including the golden files of both
+    OpenAPI documents.
     """
     root, *parts = function.partition(":")[0].split(".")
     folders = {"architecture", "docs", "openapi", *parts[:1], _FOLDERS.get(root, root)}

@@ -1,4 +1,4 @@
-"""What was judged by a person: mutants that mean the same, and lines that no test can run."""
+"""Judgments by a person: mutants that are equivalent to the original, and lines that no test can run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_untested_lines(path: Path = UNTESTED_LINES) -> dict[tuple[str, str], st
 
 
 def _rows(path: Path, table: str, fields: dict[str, type]) -> list[dict[str, object]]:
-    """Return the rows of a table. Raises ValueError for a row that lacks a field or has another."""
+    """Return the rows of a table. Raises ValueError for a row with a missing or an unknown field."""
     rows: list[dict[str, object]] = tomllib.loads(path.read_text("utf-8")).get(table, [])
     for number, row in enumerate(rows, 1):
         types = {name: type(value) for name, value in row.items()}

@@ -1,4 +1,4 @@
-"""Runs mutants: each with the tests that run its code, the fastest first, until one fails."""
+"""Runs mutants. For each mutant, the tests that run its code are run, fastest first, until a test fails."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from mutants.product import Mutant, Renames
 from mutants.samples import Outcome, Result
 from mutants.working_copy import WorkingCopy
 
-#: How long the tests of one mutant may take, by what each took when it was recorded.
+#: The maximum total duration of the tests of one mutant, in seconds, according to their recorded
+#: durations.
 BUDGET_S = 120.0
 #: A first run of few tests kills most mutants.
 _FIRST_COUNT = 30
 _FIRST_S = 4.0
 _RUN_S = 40.0
-#: A slower test does not run before the others, even if it reads the declarations of the package.
+#: The maximum duration of a test that runs before the others because it reads the declarations of
+#: the package.
 _NEAR_S = 0.5
-#: A run counts as endless after this time and this many times what its tests usually take.
+#: A run counts as endless after this time plus this multiple of its tests' usual duration.
 _PATIENCE_S = 60.0
 _PATIENCE_FACTOR = 8
 
@@ -45,7 +47,7 @@ class Executor:
         self._excluded: frozenset[str] = frozenset()
 
     def exclude(self, tests: Collection[str]) -> None:
-        """Run these tests no more."""
+        """Exclude these tests from all further runs."""
         self._excluded |= frozenset(tests)
 
     def run(self, mutant: Mutant) -> Result:
@@ -90,7 +92,7 @@ class Executor:
         return [test for test in tests if test.id not in self._excluded]
 
     def failing_without_mutant(self, tests: Collection[str]) -> list[str]:
-        """Return the tests that fail with no mutant, which therefore prove nothing."""
+        """Return the tests that fail without a mutant, and therefore prove nothing."""
         failing: list[str] = []
         remaining = [self._coverage.tests[test] for test in sorted(tests)]
         while remaining:
@@ -104,9 +106,10 @@ class Executor:
         return failing
 
     def _repeated_failure(self, tests: Sequence[Test]) -> str:
-        """Return the first failure that comes again when its test runs alone.
+        """Return the first failure that occurs again when its test runs alone.
 
-        A test that fails only after others, or only sometimes, does not prove that it saw the mutant.
+        A test that fails only after others, or only sometimes, does not prove that it detected the
+        mutant.
         """
         remaining = list(tests)
         while remaining:
@@ -118,7 +121,7 @@ class Executor:
         return ""
 
     def _first_failure(self, tests: Sequence[Test]) -> str:
-        """Run tests until one fails; return its id, or how the run ended, or "" if all pass."""
+        """Run tests until one fails. Return its id, or a description of the run's end, or "" if all pass."""
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
             request = Path(folder, "request.json")
             failure = Path(folder, "failure.txt")
@@ -144,9 +147,10 @@ class Executor:
 def runs_of(
     covering: Sequence[Test], beside: Sequence[Test], budget_s: float
 ) -> Iterator[list[Test]]:
-    """Divide tests into runs: a few fast ones, then some of each file, then the rest as they come.
+    """Divide tests into runs: first a few fast tests, then some tests of each file, then the rest in order.
 
-    The tests that stand beside the covering ones come last: they may share what was computed once.
+    The tests beside the covering tests come last, because they may use values that a covering test
+    computed once.
     """
     waiting = list(covering)
     for select in (_fastest, _two_of_each_file):
@@ -165,7 +169,7 @@ def runs_of(
 
 
 def _nearest_first(tests: Sequence[Test], mutant: Mutant) -> list[Test]:
-    """Return tests by time, with the fast ones that read the package's declarations first."""
+    """Return tests by duration, after the fast tests that read the package's declarations."""
     function = mutant.identity.function
 
     def order(test: Test) -> tuple[bool, float, str]:
@@ -190,7 +194,7 @@ def _two_of_each_file(tests: Sequence[Test]) -> list[Test]:
 
 
 def _at_most(tests: Sequence[Test], seconds: float) -> list[Test]:
-    """Return the first tests that together take no longer; at least one."""
+    """Return the first tests that together take at most `seconds`, but at least one test."""
     selected: list[Test] = []
     for test in tests:
         if selected and _seconds(selected) + test.seconds > seconds:
@@ -206,7 +210,7 @@ def _seconds(tests: Sequence[Test]) -> float:
 def run_all(
     mutants: Sequence[Mutant], executors: Sequence[Executor], done: Callable[[Result], None]
 ) -> None:
-    """Run mutants, one in each working copy at a time; `done` gets each result as it comes."""
+    """Run mutants, one at a time in each working copy. Call `done` with each result."""
     waiting: Queue[Mutant] = Queue()
     for mutant in mutants:
         waiting.put(mutant)

@@ -1,7 +1,8 @@
 """The mutation operators: every small change of a module that a test should notice.
 
-A change is named by the function that holds it, its operator and its ordinal among the changes of
-that operator in that function. It has no line number in its name, so the name survives a move.
+The name of a change consists of the function that contains it, its operator, and its ordinal among
+the changes of this operator in this function. The name contains no line number, so it does not
+change when code moves.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _TYPING_CALLS = {"NewType", "ParamSpec", "TypeVar", "cast"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: What takes the place of a node: the operator's name and the new node.
+#: The replacement of a node: the operator's name and the new node.
 Replacement = tuple[str, ast.AST]
 
 
@@ -94,7 +95,7 @@ def changes(source: str) -> list[Change]:
 
 
 def definitions(source: str) -> list[tuple[str, Function]]:
-    """Return the functions of a module with the qualified names that changes have."""
+    """Return the functions of a module with the qualified names that changes use."""
     finder = _Finder(source)
     finder.visit_module(ast.parse(source))
     return finder.functions
@@ -102,11 +103,12 @@ def definitions(source: str) -> list[tuple[str, Function]]:
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where a node stands."""
+    """The position of a node in the module."""
 
     function: str
     runs_at_import: bool
-    #: The outermost f-string around the node: before Python 3.12 only that has a true position.
+    #: The outermost f-string around the node, because before Python 3.12 only its position is
+    #: correct.
     f_string: ast.JoinedStr | None = None
 
 
@@ -139,7 +141,7 @@ class _Finder:
             self._visit(statement, scope)
 
     def _define(self, name: str, scope: _Scope) -> str:
-        """Return the qualified name of a definition; the second of a name gets `#2`."""
+        """Return the qualified name of a definition. The second definition with the same name gets `#2`."""
         qualified = f"{scope.function}.{name}" if scope.function else name
         self._definitions[qualified] += 1
         count = self._definitions[qualified]
@@ -188,7 +190,7 @@ class _Finder:
                 self._visit(value, scope)
 
     def _assignment_scope(self, node: ast.stmt, scope: _Scope) -> _Scope:
-        """Give a constant of a module or class a scope of its own, so that others do not shift it."""
+        """Give a constant of a module or class its own scope, so that others do not affect its ordinals."""
         if not scope.runs_at_import:
             return scope
         target: ast.expr | None = None
@@ -260,7 +262,7 @@ class _Finder:
 
 
 def _text(node: ast.AST) -> str | None:
-    """Return the source of a node, in parentheses where its neighbors might take it apart."""
+    """Return the source of a node, in parentheses if operators beside it could bind more strongly."""
     try:
         text = ast.unparse(node)
     except ValueError:  # an f-string that Python before 3.12 cannot write
@@ -300,7 +302,7 @@ def _text_with(outer: ast.JoinedStr, node: ast.AST, replacement: ast.AST) -> str
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Return the nodes below one whose changes count: no annotation, no docstring."""
+    """Return the child nodes whose changes count, without annotations and docstrings."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "format_spec"):
             continue
@@ -313,7 +315,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_ignored(node: ast.AST) -> bool:
-    """Whether no change of a node can matter, or none could be tested."""
+    """Whether a node needs no changes, because they could have no effect or could not be tested."""
     if isinstance(node, ast.If):
         return any(name in ast.unparse(node.test) for name in ("TYPE_CHECKING", "__name__"))
     if isinstance(node, ast.Assign):
@@ -324,7 +326,7 @@ def _is_ignored(node: ast.AST) -> bool:
 
 
 def _breaks_a_type(operator: str, node: ast.AST, scope: _Scope) -> bool:
-    """Whether the node is probably a union of types, which no longer imports when it is changed."""
+    """Whether the node is probably a union of types, whose change would make the import fail."""
     is_union = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)
     return operator == "arithmetic" and is_union and scope.runs_at_import
 
@@ -416,7 +418,7 @@ def _keyword_argument(node: ast.Call) -> Iterator[Replacement]:
 
 
 def _conditions(node: ast.AST) -> list[ast.expr]:
-    """Return the conditions that a node decides by. One of `while` is not among them: it might never end."""
+    """Return the conditions of a node, except those of `while` loops, which might never end."""
     if isinstance(node, ast.comprehension):
         return node.ifs
     if isinstance(node, ast.If | ast.IfExp) and not isinstance(node.test, ast.Constant):
@@ -430,7 +432,7 @@ def _without_keyword(node: ast.Call, index: int) -> ast.Call:
     return changed
 
 
-#: Which function finds the replacements of which nodes.
+#: The functions that find the replacements of nodes, by type of node.
 _FINDERS: tuple[tuple[type[ast.AST] | UnionType, Callable[[Any], Iterator[Replacement]]], ...] = (
     (ast.Compare, _comparison),
     (ast.BoolOp, _boolean_operator),

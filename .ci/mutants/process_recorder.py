@@ -1,10 +1,12 @@
 """Records which lines a process runs, for the test that started it.
 
 A `.pth` file of a working copy's environment imports this module in each process of that
-environment: so it imports no more than it needs, nothing of the product, and no other module here.
+environment. Therefore it imports as little as possible, nothing of the product, and no other module
+of this package.
 
-The file `current-test` names the test that runs. A process that ends during another test than the one
-that started it is recorded for both (`FIRST|LAST`), and so counts for all tests between them.
+The `current-test` file contains the name of the running test. A process that ends during a later
+test than the test that started it is recorded for both tests (`FIRST|LAST`), and counts for all
+tests between them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from coverage import Coverage, CoverageData
 
 ENVIRONMENT = Path(sys.prefix)
 CURRENT_TEST = ENVIRONMENT / "current-test"
-#: Where each process leaves what it recorded.
+#: The folder in which each process stores its recording.
 RECORDS = ENVIRONMENT / "records"
 SOURCES = [str(ENVIRONMENT.parent / root) for root in ("emulator", "cli", "fixtures", "scenarios")]
 
@@ -28,7 +30,8 @@ SOURCES = [str(ENVIRONMENT.parent / root) for root in ("emulator", "cli", "fixtu
 def new_coverage(data_file: str | None) -> Coverage:
     """Return a recorder of the product's lines that is not started yet."""
     coverage = Coverage(data_file=data_file, config_file=False, source=SOURCES, messages=False)
-    # Other cores cannot switch from test to test. A warning would fail the tests that forbid warnings.
+    # Set the core, because other cores cannot switch between tests. A warning about this would fail
+    # the tests that forbid warnings.
     coverage.set_option("run:core", "ctrace")
     coverage.set_option("run:disable_warnings", ["module-not-imported", "no-data-collected"])
     return coverage
@@ -41,12 +44,13 @@ class ProcessRecorder:
         self._coverage = new_coverage(None)
         self._first_test = _current_test()
         self._is_saved = False
-        #: A process that others are forked from prepares them: what it runs belongs to no test.
+        #: A process that forks other processes only prepares them, so the code that it runs belongs
+        #: to no test.
         self.has_forked = False
         self._coverage.start()
 
     def stop(self) -> None:
-        """Record no more."""
+        """Stop recording."""
         self._coverage.stop()
 
     def save(self) -> None:
@@ -90,7 +94,7 @@ def install() -> None:
 
 
 def end() -> None:
-    """Save what this process ran so far, and leave the rest of it to another recorder."""
+    """Save the recording of this process so far. Another recorder records the rest."""
     global _recorder
     if _recorder is not None:
         _recorder.save()
@@ -109,7 +113,7 @@ def _note_fork() -> None:
 
 
 def _restart_in_child() -> None:
-    """Forget what the parent ran."""
+    """Discard the recording of the parent process."""
     if _recorder is not None:
         _recorder.stop()
         atexit.unregister(_recorder.save)

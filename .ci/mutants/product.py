@@ -22,7 +22,7 @@ ROOTS = {
 
 @dataclass(frozen=True, order=True)
 class Identity:
-    """The name of a mutant: it stays when code above or below changes."""
+    """The name of a mutant, which stays the same when code above or below changes."""
 
     function: str  #: `MODULE:QUALIFIED_NAME`
     operator: str
@@ -54,7 +54,7 @@ class Mutant:
         return "\n".join(lines[2:])
 
     def is_valid(self) -> bool:
-        """Whether the change compiles and means something else than the original."""
+        """Whether the change compiles and has a different meaning from the original."""
         try:
             changed = ast.parse(self.changed_source)
         except SyntaxError:
@@ -68,7 +68,7 @@ def _dump(source: str) -> str:
 
 
 class Product:
-    """The product's source as it stands below a root."""
+    """The product's source below a root folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -101,7 +101,7 @@ class Product:
             yield from self.mutants(file)
 
     def find(self, identity: Identity) -> Mutant | None:
-        """Return the mutant of a name; None if its code is gone."""
+        """Return the mutant with this name, or None if its code no longer exists."""
         file = file_name(identity.function.partition(":")[0])
         for name in (f"{file}.py", f"{file}/__init__.py"):
             if (self.root / name).is_file():
@@ -113,19 +113,19 @@ class Product:
 
 @dataclass(frozen=True)
 class FunctionSource:
-    """A function as it stands in a module."""
+    """A function in the source of a module."""
 
     name: str
     first_line: int
     text: str
-    #: The lines that run when it is called.
+    #: The lines that run when the function is called.
     body_lines: range
     mentioned_names: frozenset[str]
 
 
 @lru_cache(maxsize=4096)
 def functions_of(source: str) -> dict[str, FunctionSource]:
-    """Return the functions of a module by their qualified names, as `operators` counts them."""
+    """Return the functions of a module by their qualified names, as in `operators`."""
     lines = source.splitlines()
     functions: dict[str, FunctionSource] = {}
     for name, node in definitions(source):
@@ -179,16 +179,19 @@ def file_name(module: str) -> str:
 
 
 def package_name(module: str) -> str:
-    """Return the package that a module counts to: `hosting_emulator.engine`, or a whole root."""
+    """Return the package of a module, such as `hosting_emulator.engine`, or the root package."""
     parts = module.split(".")
     is_divided = parts[0] in ("hosting_emulator", "hosting_emulator_lab") and len(parts) > 2
     return ".".join(parts[:2]) if is_divided else parts[0]
 
 
 class Renames:
-    """A map of old names to new ones; a name stands for all that begins with it.
+    """A map from old names to new names.
 
-    A file has one name a line: `hosting_emulator.conduct.log = hosting_emulator.engine.log`.
+    An entry applies to all names that begin with the old name.
+
+    The file contains one entry per line: `hosting_emulator.conduct.log =
+    hosting_emulator.engine.log`.
     """
 
     def __init__(self, names: Mapping[str, str]) -> None:
@@ -196,7 +199,7 @@ class Renames:
 
     @classmethod
     def read(cls, path: Path) -> Renames:
-        """Read a file. Raises ValueError with the line that cannot be read."""
+        """Read a file. Raises ValueError with the first invalid line."""
         names = {}
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             text = line.partition("#")[0].strip()
@@ -209,7 +212,7 @@ class Renames:
         return cls(names)
 
     def new_name(self, function: str) -> str:
-        """Return the present name of a function: by the longest old name that begins it."""
+        """Return the current name of a function, according to the longest matching old name."""
         for old in sorted(self._names, key=len, reverse=True):
             rest = function.removeprefix(old)
             if function.startswith(old) and (not rest or rest[0] in ".:"):

@@ -1,6 +1,6 @@
-"""A pytest plugin that records which test runs which line, how long it takes and how it ends.
+"""A pytest plugin that records the lines that each test runs, the test's duration and its result.
 
-It runs in a working copy beside `process_recorder`, and imports no other module here.
+It runs in a working copy beside `process_recorder`, and imports no other module of this package.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TestRecorder:
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[Any]
     ) -> Generator[None, object, object]:
-        """Record a fixture that tests share for all of them, not for the first."""
+        """Record a shared fixture for all tests that use it, not only for the first test."""
         if fixturedef.scope == "function":
             return (yield)
         outer_context = self._context

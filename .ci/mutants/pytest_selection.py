@@ -1,7 +1,8 @@
-"""A pytest plugin that runs the tests whose ids a file lists, in that order, and notes a failure.
+"""A pytest plugin that runs the tests whose ids a file lists, in this order, and records a failure.
 
-It runs in a working copy and imports no other module here. Ids that no longer exist are passed over:
-a mutant of a table may change the ids of the tests that it parametrizes, which is no failure.
+It runs in a working copy and imports no other module of this package. Ids that no longer exist are
+skipped, because a mutant of a table may change the ids of the tests that the table parametrizes,
+which does not count as a failure.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Selection:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Select tests in the process that was started for it; not in a run of pytest inside a test."""
+    """Select tests in the process that was started for this, not in a run of pytest inside a test."""
     request = os.environ.pop(REQUEST_VARIABLE, None)
     if request is not None:
         config.pluginmanager.register(Selection(Path(request)))

@@ -1,4 +1,4 @@
-"""What is printed: each result as it comes, the survivors, and what was lost since a stored sample."""
+"""Prints each result, the survivors, and the mutants that were lost since a stored sample."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def print_summary(results: Sequence[Result], equivalents: Mapping[Identity, str]
 
 
 def print_comparison(before: Sequence[Result], after: Sequence[Result], renames: Renames) -> bool:
-    """Print which mutants were killed before and survive now. Returns whether there are any."""
+    """Print the mutants that were killed before and now survive. Returns whether there are any."""
     present = {result.identity: result for result in after}
     lost = []
     for result in before:

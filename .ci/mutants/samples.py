@@ -1,4 +1,4 @@
-"""Samples of mutants: drawn by a seed, stored with what killed each, and found again later."""
+"""Samples of mutants: drawn with a seed, stored with the killer of each mutant, and read again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Outcome(StrEnum):
     """What became of a mutant."""
 
     KILLED = "killed"
-    #: Only the record of responses differed, which the next renewal takes in unseen.
+    #: Only the golden files differed, and the next renewal of the golden files would hide this.
     KILLED_BY_RECORD = "killed only by the record"
     SURVIVED = "survived"
     NOT_COVERED = "not covered"
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a mutant, and by which test."""
+    """The outcome of a mutant, and the test that killed it."""
 
     function: str
     operator: str
@@ -54,10 +54,10 @@ class Result:
 def draw(
     mutants: Iterable[Mutant], count: int, seed: str, drawn: Collection[Identity] = ()
 ) -> list[Mutant]:
-    """Draw mutants: from each package by its share of the lines that have one.
+    """Draw mutants from each package in proportion to its share of the lines that have mutants.
 
-    A line is drawn first, then an operator, then a mutant: so a line rich in texts counts as one.
-    The mutants already drawn are passed over.
+    A line is drawn first, then an operator, then a mutant, so that a line with many texts counts as
+    one line. Mutants that are already drawn are skipped.
     """
     lines: defaultdict[str, defaultdict[tuple[str, int], list[Mutant]]]
     lines = defaultdict(lambda: defaultdict(list))
@@ -93,7 +93,7 @@ def _draw_from(
 
 
 def _shuffled(mutants: list[Mutant], generator: random.Random) -> list[Mutant]:
-    """Return the mutants of a line in a random order in which each operator is as likely to be first."""
+    """Return the mutants of a line in random order. Each operator is equally likely to be first."""
     operators = sorted({mutant.identity.operator for mutant in mutants})
     generator.shuffle(operators)
     shuffled = list(mutants)
@@ -103,7 +103,7 @@ def _shuffled(mutants: list[Mutant], generator: random.Random) -> list[Mutant]:
 
 
 def quotas(sizes: Mapping[str, int], count: int) -> dict[str, int]:
-    """Divide a count in proportion to sizes; the largest remainders get what is left over."""
+    """Divide a count in proportion to sizes. What is left goes to the largest remainders."""
     total = sum(sizes.values())
     if not total:
         return {}
@@ -115,7 +115,7 @@ def quotas(sizes: Mapping[str, int], count: int) -> dict[str, int]:
 
 
 def read_results(path: Path) -> dict[Identity, Result]:
-    """Read a file of results, one JSON object a line; of a mutant that ran twice, the last."""
+    """Read a file of results with one JSON object per line. If a mutant ran twice, the last result counts."""
     if not path.exists():
         return {}
     results = {}
@@ -127,13 +127,13 @@ def read_results(path: Path) -> dict[Identity, Result]:
 
 
 def append_result(path: Path, result: Result) -> None:
-    """Write a result at once, so that an interrupted run goes on after it."""
+    """Write a result immediately, so that an interrupted run can continue after it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(result)) + "\n")
 
 
 def store_sample(path: Path, results: Iterable[Result]) -> None:
-    """Write a sample with its killers, sorted by name, for `--sample` of a later run."""
+    """Write a sample with its killers, sorted by name, for the `--sample` option of a later run."""
     rows = sorted(results, key=lambda result: result.identity)
     path.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows), "utf-8")

@@ -1,10 +1,10 @@
-"""Measures which share of the product's statements tests run, and lists the lines that no test runs.
+"""Measures the share of the product's statements that tests run, and lists the lines that no test runs.
 
     make coverage
     make coverage ARGS='--at-least 97'
 
-The lines come from the same record as the tests of a mutant: in the process of the tests and in every
-process that they start. A process that is killed leaves no record.
+The lines come from the same recording as the tests of a mutant, which covers the test process and
+every process that it starts. A process that is killed leaves no recording.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from mutants.product import Product, functions_of, module_name
 
 
 def main() -> int:
-    """Run the command; return its exit code.
+    """Run the command, and return its exit code.
 
-    It is 1 if a line is neither run nor explained. With --at-least only the share of statements counts.
+    The exit code is 1 if a line is neither run nor explained. With --at-least, only the share of
+    statements counts.
     """
     parser = argparse.ArgumentParser(prog="make coverage", description=__doc__.partition("\n")[0])
     parser.add_argument("--home", type=Path, default=REPOSITORY / ".mutants")
@@ -72,7 +73,7 @@ def statements_of(path: Path) -> Sequence[int]:
 
 
 def untested_lines(coverage_map: CoverageMap, path: Path, file: str) -> list[tuple[int, str, str]]:
-    """Return the statements of a file that no test runs: line, function and text."""
+    """Return the statements of a file that no test runs, each with its line, function and text."""
     source = path.read_text("utf-8")
     texts = source.splitlines()
     tested = coverage_map.tested_lines(file, source)

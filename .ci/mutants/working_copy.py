@@ -1,8 +1,8 @@
-"""A working copy: the repository once more, with an environment that installs the copy's packages.
+"""A working copy: a copy of the repository, with an environment that installs the copy's packages.
 
-Mutants are written into a copy. So the checkout stays as it is, and each process that a test starts,
-with whatever environment variables, runs the mutant as the test does. One run of pytest uses a copy
-at a time.
+Mutants are written into a copy, so the checkout stays unchanged. Each process that a test starts
+runs the mutant too, whatever its environment variables are. Only one run of pytest uses a copy at a
+time.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ _PLUGINS = ("process_recorder", "pytest_recorder", "pytest_selection")
 _HOOK = "import mutants_process_recorder; mutants_process_recorder.install()\n"
 #: Marks the processes of one run, so that none of them outlives it.
 _MARK_VARIABLE = "MUTANTS_RUN"
-#: Else each commit would try other rows of the sampled tables than those whose lines are recorded.
+#: Fix the sample, because otherwise each commit would try different rows of the sampled tables than
+#: the recorded rows.
 _SAME_SAMPLE = {"TEST_SAMPLE": "0"}
 
 
 @dataclass(frozen=True)
 class Run:
-    """How a run of pytest ended."""
+    """The result of a run of pytest."""
 
-    exit_code: int | None  #: None: it took too long and was killed
+    exit_code: int | None  #: None if the run took too long and was killed
     output: str
     seconds: float
 
@@ -68,7 +69,7 @@ class WorkingCopy:
         self.record_processes(False)
 
     def _move_environment(self) -> None:
-        """Replace the checkout's path in the environment's files by the path of the copy."""
+        """Replace the checkout's path in the environment's files with the path of the copy."""
         packages = self._site_packages()
         moved = [*(self.environment / "bin").iterdir(), *packages.glob("*hosting_emulator*.pth")]
         moved += packages.glob("hosting_emulator-*.dist-info/*")
@@ -79,7 +80,7 @@ class WorkingCopy:
                 text = file.read_text("utf-8")
                 if str(self._repository) in text:
                     mode = file.stat().st_mode
-                    file.unlink()  # it is a link to the original
+                    file.unlink()  # the file is a link to the original
                     file.write_text(text.replace(str(self._repository), str(self.path)), "utf-8")
                     file.chmod(mode)
 
@@ -88,7 +89,7 @@ class WorkingCopy:
         return packages
 
     def record_processes(self, wanted: bool) -> None:
-        """Have each process of the environment record its lines, or stop that."""
+        """Enable or disable the recording of lines in each process of the environment."""
         hook = self._site_packages() / "mutants.pth"
         hook.unlink(missing_ok=True)
         shutil.rmtree(self.records, ignore_errors=True)
@@ -99,7 +100,7 @@ class WorkingCopy:
 
     @contextmanager
     def changed(self, name: str, source: str) -> Iterator[None]:
-        """Give a file another content for a while."""
+        """Replace a file's content within a `with` block."""
         path = self.path / name
         original = path.read_bytes()
         try:
@@ -146,7 +147,7 @@ class WorkingCopy:
 
 
 def _files_of(repository: Path) -> list[str]:
-    """Return what git knows or would add."""
+    """Return the files that git tracks or would add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     output = subprocess.run(command, cwd=repository, capture_output=True, check=True).stdout
     names = output.decode().split("\0")
@@ -180,7 +181,7 @@ def _write_module(path: Path, content: bytes) -> None:
 
 
 def _forget_compiled(path: Path) -> None:
-    """Python compares whole seconds and the size: it would not notice each change."""
+    """Delete compiled files, because Python compares only size and whole seconds, and may miss changes."""
     for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
         compiled.unlink(missing_ok=True)
 
@@ -191,7 +192,7 @@ def _link(source: str, target: str) -> str:
 
 
 def _end_processes(mark: str) -> None:
-    """Kill each process that carries the mark."""
+    """Kill each process that has the mark."""
     wanted = f"{_MARK_VARIABLE}={mark}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
