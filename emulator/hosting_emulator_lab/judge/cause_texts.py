@@ -53,8 +53,8 @@ _TEXTS = (
         severity="error",
         title="It drops the path of its base URL.",
         matters=(
-            "A base URL may have a path, as behind a gateway. The client sends its requests to "
-            "another place on that host, where they are refused or reach the wrong service."
+            "A base URL may have a path, for example behind a gateway. The client sends its requests "
+            "to a different path, where they are refused or reach the wrong service."
         ),
         because="All paths are relative to {base_url} (or {dev_base_url}).",
         place="contract, section Endpoints",
@@ -66,16 +66,16 @@ _TEXTS = (
     CauseText(
         id="gives-up-at-passing-failure",
         severity="warning",
-        title="It gives up at a failure that passes at once.",
+        title="It gives up after a transient failure.",
         matters=(
-            "Connections break, and a service refuses for a moment, on any day. The same request "
-            "would have succeeded when sent again."
+            "On any day, a connection can break, or the service can refuse a request for a moment. "
+            "A retry would have succeeded."
         ),
         because=_IDEMPOTENT_RETRY,
         place="contract, section States and transitions, Flag",
         instead=(
-            "Send the request again, with the same Idempotency-Key if it has one: a few times, with "
-            "a pause that grows or that Retry-After gives. Then give up with a clear message."
+            "Retry the request a few times, with the same Idempotency-Key if it has one. Wait longer "
+            "each time, or as long as Retry-After says. Then give up with a clear message."
         ),
     ),
     CauseText(
@@ -83,26 +83,25 @@ _TEXTS = (
         severity="note",
         title="It gives up at a response whose body is not JSON.",
         matters=(
-            "A proxy or a broken connection can damage a response. The same request would have "
-            "succeeded when sent again."
+            "A proxy or a broken connection can damage a response. A retry would have succeeded."
         ),
         because="All bodies are JSON.",
         place="contract, introduction",
-        instead="Treat a body that cannot be parsed like a lost response, and send the request again.",
+        instead="Treat a body that cannot be parsed like a lost response, and retry the request.",
     ),
     CauseText(
         id="waits-without-limit",
         severity="warning",
         title="It waits for a response without a time limit.",
         matters=(
-            "A response that is lost on the way never comes. The client then hangs until somebody "
-            "ends it."
+            "A response that is lost in transit never arrives. The client then hangs until somebody "
+            "kills it."
         ),
         because=_REUSED_KEY,
         place="contract, section Endpoints, operation 3",
         instead=(
-            "Set a time limit for each request, and send the request again when the limit is "
-            "reached, with the same Idempotency-Key if it has one."
+            "Set a time limit for each request. When the limit is reached, retry the request, with "
+            "the same Idempotency-Key if it has one."
         ),
     ),
     CauseText(
@@ -111,28 +110,28 @@ _TEXTS = (
         title="It makes a change twice after a failure.",
         matters=(
             "The first attempt had already made the change. Now there are two keys, tickets or "
-            "operations where one was wanted."
+            "operations instead of one."
         ),
         because=_REUSED_KEY,
         place="contract, section Endpoints, operation 3",
         instead=(
-            "Create one Idempotency-Key per intended change, and send it with every attempt. Look "
-            "at what exists before you begin anew."
+            "Create one Idempotency-Key per intended change, and send it with every attempt. Check "
+            "what already exists before you start again."
         ),
     ),
     CauseText(
         id="result-differs",
         severity="warning",
         title="It reports success, but leaves a different result after a failure.",
-        matters="What was asked for is missing or different, and nobody is told.",
+        matters="The requested change is missing or different, and the user is not told.",
         because=_POLLED,
         place="contract, section What the service does",
-        instead="Compare the result with what was asked for before you report success.",
+        instead="Compare the result with the requested change before you report success.",
     ),
     CauseText(
         id="accepted-is-done",
         severity="warning",
-        title="It takes an accepted operation for a finished one.",
+        title="It treats an accepted operation as finished.",
         matters=(
             "The operation can still fail. The client has then reported success for something that "
             "never happened."
@@ -152,7 +151,7 @@ _TEXTS = (
         because=_OPERATION_STATES,
         place="contract, section Resources, Operation",
         instead=(
-            "Treat every final state but succeeded as a failure: show error.message and "
+            "Treat every final state except succeeded as a failure: show error.message and "
             "error.suggested_action, and exit with a code other than 0."
         ),
     ),
@@ -172,7 +171,7 @@ _TEXTS = (
         id="refusal-is-success",
         severity="error",
         title="It reports success although the service refused the request.",
-        matters="The change was not made, or the data is missing, and nobody is told.",
+        matters="The change was not made, or the data is missing, and the user is not told.",
         because=_PROBLEMS,
         place="contract, section Errors",
         instead=(
@@ -185,7 +184,7 @@ _TEXTS = (
         severity="error",
         title="It reports success whatever happens.",
         matters=(
-            "A refused request, a failed operation and one that never ends all look like success. "
+            "Refused requests, failed operations and unfinished operations all look like success. "
             "Everything that relies on the exit code continues as if the work were done."
         ),
         because=_PROBLEMS,
@@ -200,8 +199,8 @@ _TEXTS = (
         severity="error",
         title="It reports success without the value of the API key that it created.",
         matters=(
-            "The response with the value was lost, and is never sent again. Whatever was stored in "
-            "place of the value does not work."
+            "The response with the value was lost, and is never sent again. What the client stored "
+            "instead of the value does not work."
         ),
         because=(
             "Only the first creation returns the full value. An exact replay (same name and "
@@ -216,7 +215,7 @@ _TEXTS = (
     CauseText(
         id="absence-ignored",
         severity="warning",
-        title="It does not notice that something is absent that may be absent.",
+        title="It does not notice that an optional value is absent.",
         matters=(
             "The contract allows null and empty lists. The client continues with a value that does "
             "not exist, such as a host named None."
@@ -226,13 +225,13 @@ _TEXTS = (
             "managed placement"
         ),
         place="contract, section Resources, DatabaseCompute",
-        instead="Check for null and for empty lists before you use what they may contain.",
+        instead="Check for null and for empty lists before you use a value.",
     ),
     CauseText(
         id="crashes",
         severity="warning",
         title="It crashes at a response that the contract allows.",
-        matters="The client ends in the middle of its work, and says nothing useful.",
+        matters="The client stops in the middle of its work, without a useful message.",
         because=_PROBLEMS,
         place="contract, section Errors",
         instead=(
@@ -242,7 +241,7 @@ _TEXTS = (
     CauseText(
         id="retries-in-vain",
         severity="warning",
-        title="It sends a request again that cannot succeed, or without a pause.",
+        title="It retries a request that cannot succeed, or retries without a pause.",
         matters=(
             "A request that is not retryable gets the same response each time. Retries without a "
             "pause load a service that is already in trouble, and count toward rate limits."
@@ -257,8 +256,8 @@ _TEXTS = (
     CauseText(
         id="failed-operation-replayed",
         severity="warning",
-        title="It tries a failed operation again with the old Idempotency-Key.",
-        matters="The request is a replay: it returns the failed operation, and starts no other one.",
+        title="It retries a failed operation with the old Idempotency-Key.",
+        matters="The request is a replay: it returns the failed operation, and starts no new operation.",
         because="Same key and same body: first result returned without switching again.",
         place="contract, section Endpoints, operation 1",
         instead=(
@@ -271,25 +270,25 @@ _TEXTS = (
         severity="warning",
         title="It retries without a pause.",
         matters=(
-            "Attempts that follow each other at once meet the same failure, are used up in a moment, "
-            "and load a service that is already in trouble."
+            "Immediate retries meet the same failure, are used up in a moment, and load a service "
+            "that is already in trouble."
         ),
         because=_PROBLEMS,
         place="contract, section Errors",
-        instead="Wait before each retry, and longer each time: for example 0.2, 0.5 and 1 second.",
+        instead="Wait before each retry, and longer each time, for example 0.2, 0.5 and 1 s.",
     ),
     CauseText(
         id="never-gives-up",
         severity="warning",
-        title="It keeps sending requests without end when what it waits for does not come.",
+        title="It never stops sending requests when an awaited result does not arrive.",
         matters=(
-            "The client never ends, and nobody is told. A job that calls it hangs until somebody "
-            "ends it."
+            "The client never ends, and the user is not told. A job that runs the client hangs until "
+            "somebody kills it."
         ),
         because=_OPERATION_STATES,
         place="contract, section Resources, Operation",
         instead=(
-            "Set a deadline for the whole wait. When it has passed, report that the result is "
+            "Set a deadline for the whole wait. After the deadline, report that the result is "
             "unknown, and exit with a code other than 0."
         ),
     ),
@@ -298,13 +297,13 @@ _TEXTS = (
         severity="note",
         title="It was still polling an operation that never ends when the trial was over.",
         matters=(
-            "If the client has no deadline, it never ends, and nobody is told. If it has a longer one, "
-            "this is as it should be."
+            "If the client has no deadline, it never ends, and the user is not told. If it has a "
+            "longer deadline than the trial, nothing is wrong."
         ),
         because=_OPERATION_STATES,
         place="contract, section Resources, Operation",
         instead=(
-            "Set a deadline for the whole wait. When it has passed, report that the result is "
+            "Set a deadline for the whole wait. After the deadline, report that the result is "
             "unknown, and exit with a code other than 0."
         ),
     ),
@@ -312,7 +311,7 @@ _TEXTS = (
         id="hangs",
         severity="warning",
         title="It hangs after a failure.",
-        matters="A job that calls the client hangs until somebody ends it.",
+        matters="A job that runs the client hangs until somebody kills it.",
         because=_PROBLEMS,
         place="contract, section Errors",
         instead="Set a time limit for each request and for the whole work, and report the failure.",
@@ -322,8 +321,8 @@ _TEXTS = (
         severity="note",
         title="It ends with exit code 0 although a request failed.",
         matters=(
-            "A script or a build server reads the exit code. It cannot see the failure, if the client "
-            "needed the response."
+            "A script or a build server reads only the exit code. If the client needed the response, "
+            "it cannot see the failure."
         ),
         because=_PROBLEMS,
         place="contract, section Errors",

@@ -46,42 +46,44 @@ VERDICT_MEANINGS: Mapping[Verdict, VerdictMeaning] = {
     "gave up": VerdictMeaning(
         ".",
         "green",
-        "the request cannot succeed, and it ends with another exit code, as it should",
+        "the request cannot succeed, so the client rightly ends with a different exit code",
     ),
     "waits": VerdictMeaning(
         "w",
         "dim",
-        "what it waits for never ends: it was still polling, with long pauses, at the time limit",
+        "an operation never ends, and the client was still polling, with long pauses, at the limit",
     ),
     "not reached": VerdictMeaning(
-        "?", "dim", "the fault hit no request: the client sent other requests"
+        "?", "dim", "the fault hit no request, because the client sent different requests"
     ),
     "unclear": VerdictMeaning(
-        "~", "magenta", "only its output can show whether it noticed the failure: read it"
+        "~",
+        "magenta",
+        "only the client's output can show whether it noticed the failure: read the output",
     ),
-    "failed": VerdictMeaning("F", "red", "it ends with another exit code"),
-    "hung": VerdictMeaning("H", "red", "it did not end within the time limit"),
+    "failed": VerdictMeaning("F", "red", "the client ends with a different exit code"),
+    "hung": VerdictMeaning("H", "red", "the client did not end within the time limit"),
     "doubled": VerdictMeaning(
         "2",
         "red",
-        "it succeeds, but something was done more often than in the clean run",
+        "the client succeeds, but made a change more often than in the clean run",
     ),
     "differs": VerdictMeaning(
-        "D", "yellow", "it succeeds, but the result differs from the clean run's"
+        "D", "yellow", "the client succeeds, but the result differs from the clean run's"
     ),
     "blind success": VerdictMeaning(
-        "B", "red", "it reports success, although the response said that the request failed"
+        "B", "red", "the client reports success, although the response said that the request failed"
     ),
     "crashed": VerdictMeaning(
-        "X", "red", "it is killed by a signal after a response that the contract allows"
+        "X", "red", "a signal kills the client after a response that the contract allows"
     ),
     "repeated": VerdictMeaning(
-        "R", "yellow", "it retries where that cannot help, or without a pause"
+        "R", "yellow", "the client retries although this cannot help, or without a pause"
     ),
     "misbehaved": VerdictMeaning(
         "M",
         "yellow",
-        "its exit code is right, but it breaks rules of conduct that the clean run follows",
+        "the exit code is right, but the client breaks rules of conduct that the clean run follows",
     ),
 }
 #: The verdicts that find no mistake in the client.

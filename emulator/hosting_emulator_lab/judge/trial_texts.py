@@ -9,14 +9,14 @@ from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial
 #: The effects of wire faults on a request, by kind of fault. `{request}` stands for the request's
 #: name.
 _KINDS = {
-    "timeout": "no response to {request} comes",
+    "timeout": "no response to {request} arrives",
     "connection_reset": "the connection of {request} breaks",
     "empty_response": "the connection of {request} closes without a response",
     "gateway_error": "a proxy responds to {request} with an error page",
     "truncate": "the response to {request} is cut off",
     "malformed_response": "the response to {request} is not JSON",
     "latency": "the response to {request} is late",
-    "slow_response": "the response to {request} comes slowly",
+    "slow_response": "the response to {request} arrives slowly",
     "rate_limit": "{request} gets rate_limited with Retry-After",
 }
 #: Descriptions of an altered part of responses, by kind of change.
@@ -25,7 +25,7 @@ _ALTERATIONS: dict[AlterationChange, str] = {
     "set": "{part} has the opposite value in the responses to {place}",
     "reorder": "{part} is reversed in the responses to {place}",
     "header": "{part} is missing in the responses to {place}",
-    "status": "{part} of the responses to {place} is another one of its class",
+    "status": "{part} of the responses to {place} is replaced with another of the same class",
 }
 _PHASES = {
     "before_commit": "before it takes effect",
@@ -34,7 +34,7 @@ _PHASES = {
 
 
 def trial_description(trial: Trial) -> str:
-    """Return a clause that says what happens in a trial, such as `no response to … comes`."""
+    """Return a clause that says what happens in a trial, such as `no response to … arrives`."""
     if isinstance(trial, FaultTrial):
         return _point_description(trial.point)
     if isinstance(trial, CleanTrial):

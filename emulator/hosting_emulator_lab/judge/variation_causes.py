@@ -112,8 +112,8 @@ _CAUSES = (
         because="Operation.result: content not shown.",
         place=_GAPS,
         instead=(
-            "Use `state` to learn how an operation ended, and read what it changed with a call of"
-            " its own."
+            "Use `state` to learn how an operation ended, and read what it changed with a separate "
+            "call."
         ),
     ),
     _cause(
@@ -160,12 +160,12 @@ _CAUSES = (
         "It depends on the form of a cursor.",
         because="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
         place="contract, section Page of deployments",
-        instead="Send the cursor back as it is, as a query parameter, without looking into it.",
+        instead="Send the cursor back as it is, as a query parameter, without parsing it.",
     ),
     _cause(
         "expects-full-pages",
         ("page-size",),
-        "It takes a page that is not full for the last page.",
+        "It treats a page that is not full as the last page.",
         because=(
             "Query parameter names for the cursor and the page size, default page size and "
             "ordering: not shown."
@@ -214,10 +214,10 @@ _CAUSES = (
     _cause(
         "expects-fixed-replay",
         ("operation-replay", "flag-reenabled"),
-        "It expects a replay or a repeated change to look in one certain way.",
+        "It expects a replay or a repeated change to return one particular response.",
         because="first result returned, no second switch",
         place="contract, section States and transitions, Flag",
-        instead="Read the current state with a call of its own after a replay.",
+        instead="After a replay, read the current state with a separate call.",
     ),
     _cause(
         "sends-what-may-be-refused",

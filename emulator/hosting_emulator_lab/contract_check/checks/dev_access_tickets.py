@@ -186,7 +186,7 @@ def outwait_ticket(run: CheckRun) -> None:
     if run.entrance is None:
         return
     if run.waited_s + _OUTWAIT_S > run.options.patience_s:
-        reason = "a ticket that expires after ten minutes takes more --patience, such as 15m"
+        reason = "waiting for a ticket to expire needs more --patience, such as 15m"
         run.evidence.cannot_decide(_SINGLE_USE_KEYS, reason)
         return
     ticket = run.call("create_dev_access_ticket", "to wait until it expires")
@@ -198,5 +198,5 @@ def outwait_ticket(run: CheckRun) -> None:
         response = _open(run, ticket["redeem_url"], "a ticket after ten minutes")
         _judge_invalid_ticket(run, _SINGLE_USE_KEYS, response)
     else:
-        reason = "the server's clock did not move by ten minutes"
+        reason = "the server's clock did not advance by ten minutes"
         run.evidence.cannot_decide(_SINGLE_USE_KEYS, reason)

@@ -65,7 +65,7 @@ def switch_flag(run: CheckRun) -> None:
     key = run.new_key()
     first = _put(run, True, key=key)
     if not first.status:
-        run.behavior.note("whether the flag was switched on is unknown: no response came")
+        run.behavior.note("whether the flag was switched on is unknown: no response arrived")
     if not run.expect.success(("flag.call", "flag.on"), first):
         return
     run.used_key = UsedKey(key, first.call_id)
@@ -79,7 +79,7 @@ def switch_flag(run: CheckRun) -> None:
         _repeat_first_request(run, first, key)
         _reuse_key(run, key)
         _hide_and_show(run, first, key)
-        other = _put(run, False, "the first key in the other case", key=key.swapcase())
+        other = _put(run, False, "the first key with its case swapped", key=key.swapcase())
         judge_other_case(run, other, is_new=other.document != first.document)
     finally:
         _put_back(run, was_off)

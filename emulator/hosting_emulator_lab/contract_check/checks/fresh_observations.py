@@ -23,7 +23,7 @@ def read_fresh_observations(run: CheckRun) -> None:
     if not first.ok or moment(first["observed_at"]) is None:
         return
     if not run.wait(_NEXT_DATE_S):
-        run.evidence.cannot_decide(_KEY, "a second observation takes more --patience")
+        run.evidence.cannot_decide(_KEY, "a second observation needs more --patience")
         return
     second = run.call(_COMPUTE, "again, later")
     if not second.ok or moment(second["observed_at"]) is None:
@@ -31,12 +31,12 @@ def read_fresh_observations(run: CheckRun) -> None:
     if first["observed_at"] != second["observed_at"]:
         run.evidence.holds(_KEY, second)
     elif run.times.has_advanced_beyond(moment(second["observed_at"])):
-        run.evidence.differs(_KEY, second, "observed_at is that of an earlier response")
+        run.evidence.differs(_KEY, second, "observed_at is the same as in an earlier response")
     elif _date_moved(first, second):
-        reason = "observed_at did not move, and the Date header did"
+        reason = "observed_at did not advance, although the Date header did"
         run.evidence.cannot_decide(_KEY, f"{second}: {reason}")
     else:
-        reason = "the server's clock did not move in between"
+        reason = "the server's clock did not advance in between"
         run.evidence.cannot_decide(_KEY, f"{second}: {reason}")
 
 

@@ -82,7 +82,7 @@ def _judge_shared_data(run: CheckRun, dev: ServerResponse, prod: ServerResponse)
             "compute.data_mode",
             _is_same_database(dev["database"], prod["database"]),
             prod,
-            "data is shared, and the databases of dev and prod are not the same",
+            "data is shared, but dev and prod show different databases",
         )
 
 

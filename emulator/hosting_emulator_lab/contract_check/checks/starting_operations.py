@@ -74,7 +74,7 @@ def initialize_source(run: CheckRun) -> None:
     changed = _initialize(run, generation + 1, key, "the same key, another generation")
     run.expect.refusal("condition.reused", changed, "idempotency_key_reused")
     other = _initialize(
-        run, _WRONG_GENERATION, key.swapcase(), "the key in the other case, a wrong generation"
+        run, _WRONG_GENERATION, key.swapcase(), "the key with its case swapped, a wrong generation"
     )
     judge_other_case(run, other, is_new=other["id"] != response["id"])
     if retried.ok and is_same:
@@ -184,7 +184,7 @@ def apply_domains(run: CheckRun) -> None:
         is_same = same_value(response["id"], retried["id"])
         run.evidence.judge("domains.idempotent", is_same, retried, "it is another operation")
     accept_request_ids(run, apply)
-    other = apply("the same key in the other case", key=key.swapcase())
+    other = apply("the same key with its case swapped", key=key.swapcase())
     is_new = other["id"] != response["id"]
     # For any key, a service may return the operation that is already active.
     if is_new or apply("a new key", key=run.new_key())["id"] != response["id"]:

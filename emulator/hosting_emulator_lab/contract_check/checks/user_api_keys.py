@@ -102,7 +102,7 @@ def _create_keys_at_bounds(run: CheckRun, create: Callable[..., ServerResponse])
     # A character has the length 1, however many bytes it takes.
     wide_name = f"{PREFIX}{run.options.run_id}-".ljust(64, "é")
     other = create(
-        "the same key in the other case, a name of 64", name=wide_name, key=long_key.swapcase()
+        "the same key with its case swapped, a name of 64", name=wide_name, key=long_key.swapcase()
     )
     if other.code == "invalid_request":
         run.evidence.differs(_NAME_KEYS, other, "the name is within bounds")
