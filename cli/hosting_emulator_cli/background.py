@@ -1,8 +1,9 @@
 """Starts an emulator in a background process, for `start --detach`.
 
 The process of the command reads all settings, and passes them to the background process. The
-background process writes one JSON line to its stdout: the report when it is ready, or the reason why
-it cannot start. Until then, its log goes to the stderr of the command. Then it goes to a file.
+background process writes one JSON line to its stdout: the report when it is ready, or the reason
+why it cannot start. Until then, its log goes to the stderr of the command, and afterwards to a
+file.
 """
 
 from __future__ import annotations
@@ -41,13 +42,14 @@ def start_in_background(settings: Settings, ready_path: Path | None) -> Ready:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        # The process may have ended already. Then there is no report.
+        # Ignore this error, because the process may have ended already, and then there is no
+        # report.
         with suppress(BrokenPipeError), process.stdin:
             pickle.dump((settings, ready_path), process.stdin)
         with process.stdout:
             report = _read_report(process.stdout.readline())
     except BaseException:
-        # Ctrl-C does not reach a process in another session.
+        # End the process, because Ctrl-C does not reach a process in another session.
         process.terminate()
         process.wait()
         raise

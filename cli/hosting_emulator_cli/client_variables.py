@@ -56,7 +56,7 @@ def world_variables(
     path = summary.base_url.removeprefix(info.base_url)
     variables = {
         "HOSTING_BASE_URL": summary.base_url,
-        # The contract's development server serves the world at the same path.
+        # Use the same path, because the contract's development server serves the same world.
         "HOSTING_DEV_BASE_URL": info.dev_base_url + path,
         "HOSTING_TOKEN": token,
         "HOSTING_ORGANIZATION_ID": organization_id,

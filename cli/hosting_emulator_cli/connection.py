@@ -54,7 +54,7 @@ def connected(
 def _variable_named() -> Iterator[None]:
     """If nothing responds at the address in a variable, name the variable. Raises Failure.
 
-    The shell may have evaluated `env` for an emulator that has ended.
+    This is useful because the shell may have evaluated `env` for an emulator that has ended.
     """
     from hosting_emulator.sdk import EmulatorUnreachable
 

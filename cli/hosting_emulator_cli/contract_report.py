@@ -119,7 +119,7 @@ def check_scenario(report: Report) -> str:
 
 
 def _assumption_lines(report: Report) -> list[str]:
-    # JSON is valid YAML, and quotes every value that needs quotes.
+    # Write values as JSON, which is valid YAML and quotes every value that needs quotes.
     values = report["assumptions"].items()
     return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
 

@@ -56,7 +56,7 @@ _HINT_S = 1.0
 
 
 class Stopped(Exception):
-    """The runs were stopped early. No more runs may start, and no verdict is possible."""
+    """The runs were stopped early, so no more runs may start, and no verdict is possible."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ def mention(text: str) -> None:
     try:
         say(text)
     except OSError:
-        # Python flushes stderr at exit, and a failure would change the exit code.
+        # Redirect stderr to the null device, because Python flushes stderr at exit, and a failure
+        # would change the exit code.
         null_device = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null_device, 2)
         os.close(null_device)
@@ -186,7 +187,7 @@ class _CommandRun:
         async with Emulator(self._execution.settings) as emulator:
             try:
                 ready = await asyncio.to_thread(emulator.ready)
-                # Load the emulator's models while the command starts.
+                # Load the emulator's models now, while the command starts.
                 warming = asyncio.create_task(warm_up())
                 code = await self._run_command(child, ready)
                 await warming
@@ -295,12 +296,14 @@ class _CommandRun:
         variables[EXEC_CONDUCT_VARIABLE] = execution.conduct
         settings = execution.settings
         if settings.vary is not None:
-            # Worlds that the command creates in other emulators must vary in the same way.
+            # Pass the variation on, because worlds that the command creates in other emulators must
+            # vary in the same way.
             variables[SEED_VARIABLE] = settings.vary
             variables[ONLY_VARIABLE] = ",".join(settings.vary_only or ())
             return variables
         for name in (SEED_VARIABLE, ONLY_VARIABLE):
-            # The variation of an outer `exec` must not affect this command.
+            # Clear these variables, because the variation of an outer `exec` must not affect this
+            # command.
             if name in os.environ:
                 variables[name] = ""
         return variables

@@ -125,7 +125,8 @@ class RootGroup(CommandGroup):
 
         The exit code is the command's own, 2 after an error, or 130 after Ctrl-C.
         """
-        # In its standalone mode, Click would print more than the error message.
+        # Handle errors here, because in its standalone mode, Click would print more than the error
+        # message.
         if kwargs.get("standalone_mode", True):
             sys.exit(self._exit_code(*args, **{**kwargs, "standalone_mode": False}))
         return super().main(*args, **kwargs)
@@ -143,7 +144,7 @@ class RootGroup(CommandGroup):
             else:
                 _print_error(_message_of(error))
             return error.exit_code
-        # The disk may be full, or a name may not be encodable with LC_ALL=C.
+        # This error occurs if the disk is full, or if a name cannot be encoded with LC_ALL=C.
         except (OSError, UnicodeEncodeError) as error:
             _print_error(str(getattr(error, "strerror", None) or error).lower())
             return 2

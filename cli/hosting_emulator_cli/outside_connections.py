@@ -145,7 +145,8 @@ class ConnectionWatch:
             local.rpartition(":")[2] for local, _, state, _ in rows if state == _LISTENING
         }
         for local, remote, state, inode in rows:
-            # A connection that another machine opened has the port of a listening socket.
+            # Skip connections that another machine opened. Their local port is the port of a
+            # listening socket.
             is_incoming = local.rpartition(":")[2] in listening_ports
             if inode == _NO_SOCKET or state == _LISTENING or is_incoming:
                 continue

@@ -116,7 +116,7 @@ def _unshare(flags: int) -> None:
 def _map_ids_of_parent(start_end: int) -> int:
     """Wait for a byte from the parent process, and map the ids in the parent's new user namespace.
 
-    Returns 0, or the number of the error. Without a byte, there is nothing to map.
+    Returns 0, or the number of the error. If no byte arrives, there is nothing to map.
     """
     try:
         if os.read(start_end, 1):
@@ -130,13 +130,14 @@ def _map_ids_of_parent(start_end: int) -> int:
 def _map_ids(process_id: int, kind: str, own_id: int) -> None:
     """Map ids of a kind (`uid` or `gid`) to themselves in the user namespace of a process.
 
-    A privileged caller keeps all ids, and another caller only its own id. Raises OSError.
+    A privileged caller keeps all ids. Any other caller keeps only its own id. Raises OSError.
     """
     try:
         _write(f"/proc/{process_id}/{kind}_map", _all_ids(kind))
     except PermissionError:
         if kind == "gid":
-            # Without this, an unprivileged process is not allowed to map a group.
+            # Deny `setgroups`, because otherwise an unprivileged process is not allowed to map a
+            # group.
             _write(f"/proc/{process_id}/setgroups", "deny")
         _write(f"/proc/{process_id}/{kind}_map", f"{own_id} {own_id} 1\n")
 

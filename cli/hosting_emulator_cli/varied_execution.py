@@ -85,7 +85,7 @@ class _PointSearch:
         beginning = "The command fails"
         while points:
             culprits = self._shrink(points, beginning)
-            # One bug may hide another: repeat the search without the points already named.
+            # Repeat the search without the points already named, because one bug may hide another.
             candidates = tuple(point for point in candidates if point not in culprits)
             points = self._remaining_points(candidates)
             beginning = "Without this variation, the command fails"

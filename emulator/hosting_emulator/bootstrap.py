@@ -88,8 +88,8 @@ from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIAT
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator")
-#: Real seconds that open connections have to finish when the emulator stops. Connections that are
-#: still open after that are cancelled, and get another _GRACE_S seconds to close.
+#: The time in real seconds that open connections get to finish when the emulator stops. Connections
+#: that are still open after that are cancelled, and get another _GRACE_S seconds to close.
 _GRACE_S = 0.2
 #: The interval between checks of the data directory's files, in real seconds.
 _CHECK_FILES_S = 0.5
@@ -379,7 +379,7 @@ class Emulator:
 
     async def _listen(self, port: int, context: SSLContext | None) -> asyncio.Server:
         host = self._settings.host
-        # The command line has already checked the port, but other callers may not have.
+        # Check the port again, because callers other than the command line may not have checked it.
         if not 0 <= port <= 65535:
             raise StartError(f"port {port} is not a valid port: use 0 to 65535")
         try:
@@ -549,8 +549,8 @@ class Emulator:
 def _command(settings: Settings, words: str) -> str:
     """Return a command line for the default world of an emulator with these settings.
 
-    If the system chooses the port, the default port stands in for it, because the port is not known
-    before the start.
+    If the system chooses the port, the line contains the default port, because the actual port is
+    not known before the start.
     """
     host = settings.host
     if host in _WILDCARDS:

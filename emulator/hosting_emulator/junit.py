@@ -47,7 +47,7 @@ def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.
 
 def report(name: str, suites: Sequence[Xml.Element]) -> str:
     """Return a report as an XML document, which ends with a newline."""
-    # Jenkins's schema allows no count of skipped cases here, and refuses unknown attributes.
+    # Leave out the count of skipped cases, because Jenkins's schema allows no such attribute here.
     counts = {
         count: sum(int(suite.get(count, 0)) for suite in suites)
         for count in ("tests", "failures", "errors")

@@ -27,14 +27,14 @@ from typing import Any
 ADDRESS_FILE = "address.json"
 #: The file in a data directory that an emulator keeps locked while it uses the directory.
 LOCK_FILE = "lock"
-#: The maximum number of bytes in a record. A record contains two paths.
+#: The maximum number of bytes in a record. This is enough for the two paths in a record.
 _MOST_BYTES = 32 * 1024
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
 
 
 class AddressRefused(Exception):
-    """A file does not contain a usable record. The message is a clause that says why."""
+    """A file does not contain a usable record. The message is a clause with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def read_record(path: Path) -> EmulatorRecord | None:
 
 def _read_own_file(path: Path) -> bytes:
     """Return the content of a regular file that belongs to this user. Raises OSError or AddressRefused."""
-    # Without O_NONBLOCK, opening a pipe would block.
+    # Use O_NONBLOCK, because otherwise opening a pipe would block.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         status = os.fstat(descriptor)
@@ -97,7 +97,10 @@ def _record_in(content: bytes, path: Path) -> EmulatorRecord:
 
 
 def _checked_record(document: Mapping[str, Any]) -> EmulatorRecord:
-    """Return the record in a JSON document. Raises TypeError, KeyError or ValueError for another document."""
+    """Return the record in a JSON document.
+
+    Raises TypeError, KeyError or ValueError if the document is not a record.
+    """
     record = EmulatorRecord(
         url=document["url"],
         instance=document["instance"],
@@ -181,7 +184,7 @@ def _candidates() -> list[Path]:
 
 
 def _is_private(folder: Path) -> bool:
-    """Return whether only this user can use a folder. Another user may have created the folder."""
+    """Return whether only this user can use a folder, which another user may have created."""
     status = folder.lstat()
     is_own = status.st_uid == os.geteuid()
     return stat.S_ISDIR(status.st_mode) and is_own and not status.st_mode & 0o077
@@ -214,7 +217,7 @@ def _register(record: EmulatorRecord) -> Path | None:
     # The file gets its final name after it is locked, because an unlocked record counts as stale.
     temporary = path.with_suffix(".tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    # The descriptor stays open until the process ends, and so does the lock.
+    # Do not close the descriptor, because the process must hold the lock until it ends.
     descriptor = os.open(temporary, flags, _PRIVATE_FILE)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.write(descriptor, record.to_json())
@@ -233,7 +236,7 @@ def _remove_stale_records(folder: Path) -> None:
 def _record_files() -> list[Path]:
     """Return the files with records, in all folders for the registry that only this user can use.
 
-    An emulator in another session may have used another folder.
+    All folders are read because an emulator in another session may have used a different folder.
     """
     files: list[Path] = []
     for folder in _candidates():
@@ -248,7 +251,7 @@ def registered_emulators() -> list[EmulatorRecord]:
     records = []
     for path in _record_files():
         with suppress(OSError, AddressRefused):
-            # An unlocked record belongs to a process that was killed.
+            # Skip an unlocked record, because it belongs to a process that was killed.
             if not is_locked(path):
                 continue
             record = read_record(path)

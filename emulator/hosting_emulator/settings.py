@@ -56,7 +56,7 @@ class Settings:
     exported world in the `state` file. The seed of this world is `state_seed` or, if `state_seed`
     is None, the seed in the file. A stored world is replaced only with `replace`. Without
     `replace`, a start that finds a stored world is refused or, with `only_new`, uses the stored
-    world. `salvage` recovers what it can from damaged state, and keeps the damaged files.
+    world. `salvage` recovers the readable parts of damaged state, and keeps the damaged files.
 
     `allowed_origins` are origins of web apps that may use `/v1` and the sign-in, in addition to the
     origins on this machine.

@@ -69,7 +69,8 @@ def _text(value: Any) -> str:
     if isinstance(value, list | Mapping):
         raise ValueError("several values")
     if isinstance(value, datetime):
-        # YAML and TOML both have timestamps. A timestamp without an offset is read as UTC.
+        # Convert timestamps, which YAML and TOML both have. A timestamp without an offset is in
+        # UTC.
         moment = value.replace(tzinfo=value.tzinfo or UTC).isoformat()
         return moment.replace("+00:00", "Z")
     # JSON has no dates and no times of day, so they become strings, which the parser of the setting

@@ -35,9 +35,9 @@ from typing import Any, Literal, NamedTuple
 #: Signals that end the command. The process that started the command passes on these signals when
 #: it receives them.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-#: Real seconds that remaining processes have to end after SIGTERM.
+#: The time in real seconds that remaining processes get to end after SIGTERM.
 GRACE_S = 1.0
-#: Real seconds that a command has to end after its time limit.
+#: The time in real seconds that a command gets to end after its time limit.
 _LIMIT_GRACE_S = 0.5
 #: Real seconds to wait for killed processes. Only a process that is stuck in the kernel needs
 #: longer.
@@ -154,10 +154,11 @@ class ChildCommand:
             become_subreaper()
         orders, self._orders = os.pipe()
         self._news_end, news = os.pipe()
-        # Only a command whose output is captured writes to this pipe.
+        # The pipe for captured output. If output is not captured, nothing writes to it.
         self._output_end, output_end = os.pipe()
         os.set_blocking(self._output_end, False)
-        #: Whether another command may run, because no process of the previous command is left.
+        #: Whether another command may run, which requires that all processes of the previous
+        #: command have exited.
         self.is_free = True
         self._messages = RunMessages(0)
         self._run_count = 0
@@ -174,7 +175,7 @@ class ChildCommand:
             inherited = (orders, news)
         for descriptor in (orders, news):
             os.set_inheritable(descriptor, True)
-        # Block signals, because none may reach the supervisor before it can handle signals.
+        # Block signals, because no signal may reach the supervisor before it can handle signals.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             self._supervisor = Popen(
@@ -316,7 +317,7 @@ class ChildCommand:
 def ending_signals() -> list[signal.Signals]:
     """Return the signals that end this process, without those that are ignored.
 
-    Signals that `nohup` or a script's `&` made this process ignore stay ignored.
+    This process keeps ignoring signals that `nohup` or a script's `&` made it ignore.
     """
     return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
 
@@ -334,7 +335,7 @@ def end_orphans(not_ours: set[int]) -> None:
 def _latin(text: str) -> str:
     """Return a string from the operating system as Latin-1 text for JSON.
 
-    The string may not be valid Unicode.
+    This works even if the string is not valid Unicode.
     """
     return os.fsencode(text).decode("latin-1")
 
@@ -358,7 +359,7 @@ class Supervisor:
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def watch(self) -> None:
-        """Follow orders until no more orders can come and no process of the last command is left."""
+        """Follow orders until no more orders can arrive and all processes of the last command have exited."""
         # Install a handler instead of SIG_IGN, because the command would inherit SIG_IGN.
         for number in (*ending_signals(), signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
@@ -412,7 +413,7 @@ class Supervisor:
             name.encode("latin-1"): value.encode("latin-1")
             for name, value in order["environment"].items()
         }
-        # Python ignores these signals, but the command must start with the default handlers.
+        # Restore the default handlers for the command, because Python ignores these signals.
         ignored_by_python = [signal.SIGPIPE, signal.SIGXFSZ]
         try:
             self._command = os.posix_spawnp(argv[0], argv, environment, setsigdef=ignored_by_python)
@@ -436,7 +437,7 @@ class Supervisor:
             self._wait_for_signal(number)
         oldest = time.monotonic() - _MEMORY_S
         moments = [moment for moment in self._seen[number] if moment > oldest]
-        # Forget one signal to the group for each order, because both report the same signal.
+        # Forget one signal to the group for each order, because each order is sent for one signal.
         self._seen[number] = moments[1:]
         if not (moments and is_in_our_group):
             os.kill(self._command, number)
@@ -562,8 +563,8 @@ def _processes() -> Iterable[tuple[int, int]]:
                 fields = file.read().rpartition(b")")[2].split()
                 state = fields[0]
                 thread_count = int(fields[_THREAD_COUNT_FIELD])
-                # A process whose first thread has ended looks like a zombie, even if other threads
-                # still run.
+                # Count the threads, because a process whose first thread has ended looks like a
+                # zombie even if other threads still run.
                 runs = state not in (b"Z", b"X") or (state == b"Z" and thread_count > 1)
                 if runs:
                     yield int(name), int(fields[1])

@@ -83,7 +83,7 @@ def conduct(
     """
     if ctx.invoked_subcommand is not None:
         return 0
-    # The report of an earlier run must not remain if this run fails.
+    # Delete the report of an earlier run, which must not remain if this run fails.
     remove_report(junit)
     report = ask_conduct(world, skip_rules=skip_rules, final=final)
     if junit is not None:

@@ -307,7 +307,7 @@ def check(
         check_folder_of(file)  # fail before anything is changed on the server
     if no_waiting:
         check_options["pause"] = lambda seconds: None
-    # If this check ends early, the report of an earlier check must not remain.
+    # Replace the report of an earlier check, which must not remain if this check ends early.
     _write_failed_junit(junit, "The check did not finish.")
     options = contract_check.CheckOptions(assumed=dict(assumed), ca_file=ca_file, **check_options)
     try:

@@ -79,7 +79,10 @@ def advance_clock(
 
 
 def _advance(engine: Engine, body: Advance) -> int:
-    """Advance time, and return the number of events that ran. Raises ControlRefusal or ClockRefused."""
+    """Advance time, and return the number of events that ran.
+
+    Raises ControlRefusal for an invalid request, and ClockRefused if the clock cannot move.
+    """
     if body.until_operation is not None:
         return _advance_until(engine, body.until_operation)
     if body.by is None:

@@ -8,8 +8,8 @@ metadata. A parameter with the name of a path parameter receives the value from 
 `http/query.py` module describes query parameters. All other parameters keep their defaults.
 Endpoints of the identity provider have a `request` parameter instead of `context` and `body`.
 
-The module of an endpoint is imported at the endpoint's first request. Importing all modules at once
-would make `start` a sixth slower.
+The module of an endpoint is imported at the endpoint's first request, because importing all modules
+at once would make `start` a sixth slower.
 """
 
 from __future__ import annotations

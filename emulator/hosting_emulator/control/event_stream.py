@@ -75,7 +75,7 @@ class EventWriter:
     async def run(self) -> web.StreamResponse:
         """Write events until the client disconnects or all worlds of the stream are deleted."""
         response = responses.stream("text/event-stream")
-        # This header makes a proxy forward each event at once.
+        # Make proxies forward each event immediately.
         response.headers["X-Accel-Buffering"] = "no"
         await response.prepare(self._request)
         if self._request.method == "HEAD":
@@ -154,7 +154,7 @@ class EventWriter:
             self._last_ids[name] = event.id
             if self._is_selected(name, event):
                 if event.text is None:
-                    # Encode the event once for all listeners.
+                    # Store the encoded event, because all listeners share it.
                     event.text = msgspec.json.encode(_data(engine, event, explanations))
                 texts.append(self._event(name, event.kind, event.text))
         return b"".join(texts)
@@ -164,8 +164,8 @@ class EventWriter:
         if event.kind not in self._kinds:
             return False
         if event.kind == "worlds":
-            # Every world's feed contains this event, but a listener to several worlds must receive
-            # the event only once.
+            # Take this event only from one feed, because every world's feed contains it, and a
+            # listener to several worlds must receive it only once.
             return name in ("", DEFAULT_WORLD)
         if event.kind == "request":
             return self._request_filter.matches(event.facts)

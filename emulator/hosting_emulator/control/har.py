@@ -98,7 +98,7 @@ def _frozen(world: World) -> World:
 
 
 def _encoded_state(world: World) -> msgspec.Raw:
-    """Return the state of a world as JSON. Encoding a large state takes a long time."""
+    """Return the state of a world as JSON. For a large state, this takes a long time."""
     return msgspec.Raw(msgspec.json.encode(export_state(world)))
 
 

@@ -88,8 +88,8 @@ def _har_response(exchange: WholeExchange) -> JsonObject:
         "redirectURL": HeaderValues(message.headers).get("location", ""),
         "headersSize": -1,
         "bodySize": message.body_bytes,
-        # Without this member, Chromium adds -1 for the unknown size of the headers to the size of
-        # the body.
+        # Include this member, because otherwise Chromium adds -1, for the unknown size of the
+        # headers, to the size of the body.
         "_transferSize": message.body_bytes,
         "comment": comment,
     }

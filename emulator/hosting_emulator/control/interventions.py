@@ -25,7 +25,7 @@ def intervene(
         InterventionDocument, Example({"move_dns": {"project": "shop", "to": "revoked"}})
     ],
 ) -> InterventionDone:
-    """Change a world from outside the contract, and return a description of the change.
+    """Change a world in a way that the public API does not offer, and return a description of the change.
 
     The status is 409 if the change is impossible in the current state of the world.
     """

@@ -103,7 +103,8 @@ def _durations(tally: Tally) -> Metric:
         counts_by_call.setdefault(call, []).append(count)
     for call, counts in sorted(counts_by_call.items()):
         buckets = [count.buckets for count in counts]
-        # In Prometheus's format, each bucket also counts the requests of all lower buckets.
+        # Accumulate the counts, because in Prometheus's format, each bucket includes all lower
+        # buckets.
         totals = accumulate(map(sum, zip(*buckets, strict=True)))
         took_ns = sum(count.took_ns for count in counts)
         family.add_metric([call or "none"], list(zip(bounds, totals, strict=True)), took_ns / 1e9)

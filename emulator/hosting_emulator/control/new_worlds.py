@@ -116,7 +116,7 @@ def _read_ttl_ms(duration: str | None) -> int | None:
 
 
 async def _build_world(context: Context, body: NewWorld, name: str) -> World:
-    """Return the world that a request describes. Raises ControlRefusal or ClockRefused."""
+    """Return the world that a request describes. Raises ControlRefusal, or ClockRefused for the clock."""
     if body.state is not None:
         return await _imported_world(context, body, body.state, name)
     seed = body.seed
@@ -171,7 +171,7 @@ def _default_world(context: Context, body: NewWorld, name: str, seed: str) -> Wo
             at_ms = parse_timestamp(clock.at)
     with refused_as(400, "Assumption refused", AssumptionRefused):
         assumptions = Assumptions().changed(body.assumptions)
-    # The mode is checked when the clock is created.
+    # Accept any mode here, because the creation of the clock checks the mode.
     mode: Any = clock.mode
     source = WorldSource(mode, clock.rate, at_ms, assumptions, chosen=tuple(body.assumptions))
     return context.worlds.default(name, seed, source)

@@ -98,7 +98,7 @@ def _operation_id(route: Route, ids: Container[str]) -> str:
     """Return a unique id for an OpenAPI operation: the endpoint's name in camel case."""
     id_ = re.sub("_(.)", lambda match: match[1].upper(), route.function)
     if id_ in ids and "{world}" in route.path:
-        # The route for the default world comes first and has already taken the plain id.
+        # Add a suffix, because the route for the default world comes first and has the plain id.
         id_ += "OfWorld"
     if id_ in ids:
         id_ += route.method.title()

@@ -167,8 +167,8 @@ def _body(route: Route, endpoint: Endpoint, collection: SchemaCollection) -> Jso
         # referenced schema.
         schema = {"$ref": schema["$ref"]}
         name = schema["$ref"].removeprefix(COMPONENTS)
-        # A schema that is not in the collection comes from the schema of scenario files, which
-        # always requires a member.
+        # If the schema is not in the collection, it comes from the schema of scenario files, and
+        # then always requires a member.
         is_required = bool(collection.schemas.get(name, {"required": [name]}).get("required"))
     content = {"schema": schema}
     if endpoint.example is not None:

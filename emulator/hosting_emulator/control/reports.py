@@ -75,7 +75,8 @@ async def _unfinished_operations(context: Context, engine: Engine, world: World)
     explanations = []
     async with LongJob() as job:
         for operation in islice(operations, _MOST_OPERATIONS):
-            # A reset that was handled during a pause may have removed the operation.
+            # Skip operations that a reset has removed, because a reset may be handled during a
+            # pause.
             if engine.world.get(OPERATIONS, operation.id) is not None:
                 explanations.append(why_operation(context, engine, operation.id))
             await job.pause()

@@ -32,7 +32,8 @@ async def list_requests(
     `call` is the id of a call, or `none` for requests that match no call. `status` is a status,
     such as 404, or a class, such as 4xx. `user` and `project` are an alias or an id, and `user` can
     be `nobody`. `since` and `before` (exclusive) are world timestamps or durations before now.
-    `after` is the number of a request. Without `trail`, the response is shorter and faster.
+    `after` selects the requests after the request with this number. Without `trail`, the response
+    is shorter and faster.
     """
     view = Explanations(engine.log).item if trail else _exchange_without_trail
     entries = await find_entries(engine, filters, limit)

@@ -46,7 +46,7 @@ async def resend_request(
         # is new.
         key = f"replay-of-{entry.n}-at-{engine.world.commit}"
         replaced_headers[b"idempotency-key"] = key.encode()
-    # Replace only headers that the client sent. Add no new header.
+    # Replace only headers that the client sent, and add no header.
     headers = [
         (name, replaced_headers.get(name.lower(), value)) for name, value in entry.raw_headers
     ]

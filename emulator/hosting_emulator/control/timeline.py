@@ -66,7 +66,7 @@ def _enter_transitions(spans: Spans, commit: Commit) -> None:
         if operation.id in spans:
             _enter_state(spans[operation.id], operation, format_timestamp(transition.at_ms))
     if not commit.writes:
-        # A commit without writes replaced the whole world.
+        # Read all states, because a commit without writes replaces the whole world.
         _enter_current_states(spans, commit)
 
 
@@ -76,7 +76,7 @@ def _enter_current_states(spans: Spans, commit: Commit) -> None:
     for operation_id, operation_spans in spans.items():
         operation = commit.world.get(OPERATIONS, operation_id)
         if operation is None:
-            # The world went back to a state from before the operation started.
+            # Drop the spans, because the world went back to a time before the operation started.
             operation_spans.clear()
         else:
             _enter_state(operation_spans, operation, at)

@@ -57,7 +57,7 @@ async def export_response(world: World, *, seed: bool) -> web.Response:
     if export is None:
         export = asyncio.create_task(in_thread(_encoded_state, world, seed))
         _exports[key] = export
-    # A client that disconnects must not cancel the export for other clients.
+    # Shield the export, because a client that disconnects must not cancel it for other clients.
     _, text = await asyncio.shield(export)
     return responses.raw(200, text, "application/json", source=export, Cache_Control="no-store")
 

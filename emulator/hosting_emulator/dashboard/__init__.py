@@ -1,1 +1,1 @@
-"""The web page, and the emulator's documents about itself."""
+"""The web page, and the documents in which the emulator describes itself."""

@@ -1,4 +1,4 @@
-"""What the start page shows in a browser without scripts: an overview, and the worlds."""
+"""The content of the start page for a browser without scripts: an overview, and the worlds."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def start_body(base_url: str, storage: str, worlds: Sequence[WorldSummary]) -> H
 
 
 def _first_request(base_url: str, world: WorldSummary) -> Html:
-    """Return the example request of the page, or nothing for a world without users or projects."""
+    """Return the example request of the page, or an empty text for a world without users or projects."""
     if not world.users or not world.projects:
         return Html("")
     aliases = [user.alias for user in world.users]

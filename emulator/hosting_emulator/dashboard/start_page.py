@@ -29,7 +29,7 @@ _FIRST_STYLES: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "fr
 
 def start(context: Context) -> web.Response:
     """Show the dashboard."""
-    # Put the default world first, because browsers without scripts see only the first world in
+    # Put the default world first, because a browser without scripts shows only the first world in
     # detail.
     worlds = sorted(list_worlds(context), key=lambda world: world.name != DEFAULT_WORLD)
     body = start_body(context.base_url, _storage_text(context), worlds)

@@ -41,7 +41,8 @@ def is_loopback(name: str | None) -> bool:
     """Return whether a string is a loopback IP address. A name, such as `localhost`, is not an address."""
     address = address_of(name or "")
     if isinstance(address, IPv6Address):
-        # A socket for both address families reports 127.0.0.1 as ::ffff:127.0.0.1.
+        # Convert addresses such as ::ffff:127.0.0.1, which a socket for both address families
+        # reports for 127.0.0.1.
         address = address.ipv4_mapped or address
     return address is not None and address.is_loopback
 

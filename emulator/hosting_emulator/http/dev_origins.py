@@ -46,7 +46,7 @@ _OPEN: Final = "<p>You are at the dev site of <strong>$name</strong>: the ticket
 
 
 def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
-    """Return the world and project whose dev host a request names, or None if no project has this host."""
+    """Return the world and project of the dev host in a request, or None if no project has this host."""
     host = host_name(request.headers.get("Host", ""))
     if not host.startswith("dev-"):
         return None

@@ -252,7 +252,8 @@ class RequestFraming:
             self._refuse("The CONNECT method is not supported: this is not a proxy.")
         if _TARGET.match(line):
             return head
-        # `match` takes time linear in the line's length. `search` would take quadratic time.
+        # Use `match`, which takes time linear in the line's length. `search` would take quadratic
+        # time.
         absolute = _ABSOLUTE.match(line)
         if absolute is None:
             self._refuse(INVALID)

@@ -36,7 +36,7 @@ from hosting_emulator.http.request_head import RequestHead, basic_credentials, w
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER: Final = "X-Control-Token"
-#: The header in which the emulator's page sends the page secret in its requests to `/v1`.
+#: The header that contains the page secret in the requests of the emulator's page to `/v1`.
 PAGE_HEADER: Final = "X-Emulator-Page"
 #: The maximum number of safe hosts to remember. A client uses one or two hosts.
 _MOST_SAFE_HOSTS: Final = 256

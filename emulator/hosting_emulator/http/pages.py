@@ -73,7 +73,7 @@ def frame(
 ) -> Html:
     """Return an HTML document that consists of the given parts.
 
-    `kind` is an attribute of the `<body>` element.
+    `kind` is the HTML of an attribute for the `<body>` element, or empty.
     """
     return _TEMPLATES.fill("page", title=title, body=body, head=head, kind=kind, top=top, foot=foot)
 

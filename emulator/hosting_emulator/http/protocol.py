@@ -163,8 +163,8 @@ class HttpProtocol(web.RequestHandler):
         if self.transport is None or (self._is_half_closed and timeout_s is None):
             return
         if timeout_s is None and not self._has_endless_response:
-            # Resume reading. Over TLS, asyncio must read in order to notice that a client closes
-            # its side.
+            # Resume reading, because over TLS, asyncio must read in order to notice that a client
+            # closes its side.
             self._has_endless_response = True
             self.resume_reading()
             self.transport.resume_reading()
@@ -199,7 +199,8 @@ class HttpProtocol(web.RequestHandler):
 
         A client may close its side and still listen. Returns True, which keeps the connection open,
         if complete requests await their responses. Returns False over TLS, and while a handler
-        waits for the client to disconnect, because the two cases cannot be distinguished.
+        waits for the client to disconnect, because a client that still listens cannot be
+        distinguished from a client that has disconnected.
         """
         if self._departure is not None and not self._departure.done():
             return False
@@ -209,7 +210,7 @@ class HttpProtocol(web.RequestHandler):
         if not self._arrivals and (is_idle or self.framing.in_body):
             return False
         if self.transport.get_extra_info("sslcontext") is not None:
-            # asyncio cannot keep a TLS connection half-closed.
+            # Close the connection, because asyncio cannot keep a TLS connection half-closed.
             return False
         self._is_half_closed = True
         self.connection.closed_by_client = next_position()
@@ -259,16 +260,17 @@ class HttpProtocol(web.RequestHandler):
         read until then.
         """
         if not data:
-            # On a call without data, aiohttp continues with the data that it has already received.
+            # Make this call even without data, because aiohttp then continues with the data that it
+            # has already received.
             super().data_received(data)
             return
         if self._ignores_data():
             return
         self._arrivals.append(data)
         if self._parse_task is None and not self._is_held_back:
-            # Parse small data without a time limit. With a limit, parsing would stop whenever the
-            # system briefly suspends the process. The next request on the connection would then
-            # wait for all long jobs.
+            # Parse small data without a time limit, because with a limit, parsing would stop
+            # whenever the system briefly suspends the process. The next request on the connection
+            # would then wait for all long jobs.
             if len(data) <= _SMALL:
                 is_parsed = self._parse(inf)
             else:

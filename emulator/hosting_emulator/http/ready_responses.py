@@ -95,7 +95,8 @@ class ReadyResponse(web.StreamResponse):
         content = self.head
         if request.method != "HEAD":
             content += self.reply.body
-        # This call waits until the client has read most of the earlier data.
+        # Wait for the client here, because this call returns only when most of the earlier data has
+        # been read.
         await request.writer.write_eof(content)
         self._note_departure(request)
 

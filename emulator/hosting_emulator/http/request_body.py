@@ -55,7 +55,7 @@ async def read_body(
             return b"", too_large(limit, assumptions)
         if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, section 10.1.1
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            # Reset the size, from which aiohttp would conclude that the response has started.
+            # Reset the size, because aiohttp would conclude from it that the response has started.
             request.writer.output_size = 0
     try:
         if upload is not None:
@@ -63,7 +63,7 @@ async def read_body(
             if upload.most_bytes is not None:
                 return body, None
         elif content.is_eof():
-            # Most bodies have arrived completely by now.
+            # Use the fast path for a body that has already arrived completely, as most bodies have.
             body = content.read_nowait()
         else:
             body = await _read_rest(content, limit)
@@ -139,6 +139,6 @@ def _window_bits(coding: str, body: bytes) -> int:
     """Return zlib's `wbits` argument for a compressed body."""
     if coding == "gzip":
         return 16 + zlib.MAX_WBITS
-    # Some clients omit the two bytes of the zlib header.
+    # Accept a body without the two bytes of the zlib header, because some clients omit them.
     has_header = body[0] & 0x0F == 8
     return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS

@@ -46,7 +46,7 @@ def _headers(content_type: str, headers: dict[str, str]) -> dict[str, str]:
 
 
 class _BodyInPieces(BytesIO):
-    """A long body, which aiohttp sends in pieces. A `bytes` body would be copied to a buffer as a whole."""
+    """A long body that aiohttp sends in pieces. It would copy a `bytes` body to a buffer as a whole."""
 
     source: object = None
 
@@ -56,7 +56,7 @@ def raw(
 ) -> web.Response:
     """Return a response with the given status, body and content type.
 
-    `source` stays in memory while a long body is being sent.
+    `source` is kept in memory while a long body is being sent.
     """
     all_headers = _headers(content_type, headers)
     if len(body) <= _PIECE_BYTES:
@@ -185,6 +185,6 @@ def http_date(second: int) -> str:
 
 
 def dated(response: web.Response, second: int) -> web.Response:
-    """Set the Date header of a response. aiohttp would set it to the machine's time."""
+    """Set the Date header of a response, because aiohttp would set it to the machine's time."""
     response.headers["Date"] = http_date(second)
     return response

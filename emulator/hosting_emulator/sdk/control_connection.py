@@ -138,7 +138,8 @@ def clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        # After an interrupted exchange, the connection may still carry the rest of a response.
+        # Close the connection, because after an interrupted exchange it may still carry the rest of
+        # a response.
         connection.close()
         if isinstance(error, OSError | HTTPException):
             _raise_clear_error(error, connection, address)

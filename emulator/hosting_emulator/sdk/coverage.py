@@ -18,7 +18,7 @@ from hosting_emulator.sdk.text import count_text
 
 #: The states in which an operation ends (contract, section Operation.state).
 _ENDS: Final = ("succeeded", "failed", "cancelled")
-#: The names of the kinds of callers in texts.
+#: The names that texts use for the kinds of callers.
 _ROLE_NAMES: Final = {
     "owner": "owner",
     "maintainer": "maintainer",

@@ -131,7 +131,7 @@ def running_text() -> str:
 
 
 def _url_in_ready_file() -> str | None:
-    # The ready file may be missing, or another program may have written it.
+    # Ignore errors, because the ready file may be missing, or another program may have written it.
     with suppress(OSError, ValueError, TypeError, KeyError):
         content = Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes()
         return str(json.loads(content)["local_url"])
@@ -142,7 +142,8 @@ def _default_address(surroundings: Surroundings) -> EmulatorAddress:
     url = surroundings.default_url
     is_trusted = True
     if surroundings.is_port_from_file:
-        # The file may have come with a checkout.
+        # Trust the port only if an emulator of this user is registered there, because the settings
+        # file may be part of a checkout.
         is_trusted = any(record.url == url for record in registered_emulators())
     return EmulatorAddress(url, is_trusted, is_default=True)
 

@@ -311,7 +311,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             self._forks.pop().close()
         if self._throw_away:
             self._throw_away = False
-            # If the world or its emulator is already gone, there is nothing left to delete.
+            # Ignore a missing world or emulator, because then there is nothing left to delete.
             with suppress(EmulatorUnreachable), ignore_missing():
                 self.delete()
         if self._own_connection:
@@ -472,7 +472,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     # --- Changes and reports -------------------------------------------------------------------
 
     def intervene(self, word: str, /, **fields: Any) -> str:
-        """Change this world from outside the contract, and return a one-sentence description.
+        """Change this world in a way that the public API does not offer.
+
+        Return a sentence about the change.
 
         For example, `intervene("stick_operation", project="shop")` makes one operation get stuck.
         With `all=True`, an intervention applies to all matches.

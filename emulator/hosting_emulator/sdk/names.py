@@ -12,7 +12,7 @@ class NoSuchName(KeyError):
     """A name does not exist in the world. The message suggests the nearest name."""
 
     def __str__(self) -> str:
-        return str(self.args[0])  # because KeyError would put the message in quotes
+        return str(self.args[0])  # KeyError would put quotes around the message
 
 
 class Aliases(dict[str, str]):

@@ -88,7 +88,7 @@ def world_request(
     assumptions: Mapping[str, Any] | None = None,
     vary: VaryLike | None = None,
     vary_only: str | Sequence[str] | None = None,
-    # Longer than a debugging session, during which a world may receive no request.
+    # The default is longer than a debugging session, during which a world may receive no request.
     ttl: str | None = "6h",
 ) -> WorldRequest:
     """Return the control API request that creates a world.
@@ -126,7 +126,8 @@ def world_request(
 
 def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoice:
     if isinstance(scenario, Mapping):
-        # A scenario must have a name and a description, which are shown only for library scenarios.
+        # Add a name and a description, because a scenario must have them. They are shown only for
+        # library scenarios.
         defaults = {"name": "inline", "description": "Written where it is used."}
         document = defaults | dict(scenario)
         if isinstance(document.get("clock"), str):

@@ -92,7 +92,8 @@ class DataDirectory:
         self._keepers: dict[str, DiskKeeper] = {}
         self._lock_path = self.path / LOCK_FILE
         self._lock = FileLock(self._lock_path, mode=0o600)
-        #: The content of the file with the emulator's address, or None before it is published.
+        #: The content of the file with the emulator's address, or None before the address is
+        #: published.
         self._address: bytes | None = None
         #: The latest problem with files that were deleted or replaced while the emulator was running.
         self.problem: str | None = None
@@ -107,7 +108,7 @@ class DataDirectory:
                 files.write_atomically(ignore, b"*\n")
             self._lock.acquire(timeout=_LOCK_PATIENCE_S, poll_interval=0.01)
             self._lock_status = self._lock_path.stat()
-            # A killed emulator leaves its address file behind.
+            # Delete the address file that a killed emulator may have left behind.
             (self.path / ADDRESS_FILE).unlink(missing_ok=True)
             self._listed = self._read_list()
             self._finish_deletions()
@@ -208,8 +209,8 @@ class DataDirectory:
             journal.repair()
             if not self._sync:
                 continue
-            # After a failed sync, a journal may exist only in the operating system's memory.
-            # Rewriting the file syncs it.
+            # Rewrite each journal, because after a failed sync, a journal may exist only in the
+            # operating system's memory. Rewriting syncs the file.
             try:
                 files.write_atomically(journal.path, journal.path.read_bytes())
             except OSError as error:

@@ -54,7 +54,10 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise OSError if a path is a symbolic link, a pipe or a device. Reading a pipe could block forever."""
+    """Raise OSError if a path is a symbolic link, a pipe or a device.
+
+    Pipes are refused because reading a pipe could block forever.
+    """
     if path.is_symlink():
         message = f"{path.name} is a symbolic link, which could lead out of the data directory"
         raise OSError(errno.ELOOP, message, str(path))
@@ -79,9 +82,8 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = 
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.unlink(
-            missing_ok=True
-        )  # An earlier process with the same id may have left this file.
+        # An earlier process with the same id may have left this file, so delete it.
+        temporary.unlink(missing_ok=True)
         descriptor = open_private(temporary, os.O_WRONLY | os.O_EXCL)
         with os.fdopen(descriptor, "wb") as file:
             if isinstance(data, bytes):
@@ -102,7 +104,7 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = 
 def sync_directory(path: Path) -> None:
     """Sync a directory, so that a rename in it survives a crash of the machine.
 
-    Some systems cannot open or sync a directory. A failed sync raises no error, because callers
+    A failed sync raises no error, because some systems cannot sync a directory, and because callers
     would take an error to mean that the rename did not happen.
     """
     with suppress(OSError):

@@ -150,7 +150,7 @@ def boot_id() -> str:
 
 _NUMBER = struct.Struct("<Q")
 _CHECKED_SIZE = 2 * _NUMBER.size
-#: The number of starts to assume if the actual number was lost. No world starts this often.
+#: The number of starts to assume if the actual number was lost. No world is started this often.
 NEVER_REACHED = 1_000_000
 
 

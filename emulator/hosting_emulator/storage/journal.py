@@ -152,7 +152,8 @@ class Journal:
         with self._open:
             if self._descriptor < 0:
                 return
-            # After a failed sync, another sync would succeed although lines may be lost.
+            # Refuse to sync again after a failed sync, because the sync would succeed although
+            # lines may be lost.
             if self.broken is not None:
                 raise OSError(errno.EIO, self.broken)
             try:

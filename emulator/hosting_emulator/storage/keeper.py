@@ -47,8 +47,8 @@ DELETED = ".deleted"
 #: longer than the snapshot.
 COMPACT_BYTES = 128 * 1024 * 1024
 #: When the emulator stops, it folds a world's journal into a snapshot only if the world has at most
-#: this many rows. Writing more rows would take over 0.1 s, and a start reads a journal about as
-#: fast as a snapshot.
+#: this many rows. Writing more rows would take over 0.1 s and gain little, because a start reads a
+#: journal about as fast as a snapshot.
 ROWS_FOLDED_AT_STOP = 10_000
 
 
@@ -110,8 +110,8 @@ class DiskKeeper(Keeper):
         self.repair_all: Callable[[], object] = self.repair
         unfolded = sorted(folder.glob("journal-*.ndjson"))
         if unfolded:
-            # An earlier process was stopped during a fold. Repeat the fold, or every start would
-            # read these journals.
+            # Repeat the fold that an earlier process did not finish, because otherwise every start
+            # would read these journals.
             self._compaction = executor.submit(self._fold, world, unfolded)
 
     def append(self, commit: Commit) -> None:

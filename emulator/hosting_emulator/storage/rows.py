@@ -59,7 +59,7 @@ def read_row(table: str, key: str, document: Any) -> Any:
         return convert(document, declaration.kind)
     except msgspec.ValidationError as error:
         message = f"table {table}, row {key}: {error}"
-        # A later build with the same format may have stored more fields.
+        # Report an unknown field as a different format, because a later build may have stored it.
         if "unknown field" in message:
             raise FormatRefused(
                 f"{message}; use the hosting-emulator that wrote the file"
