@@ -23,7 +23,7 @@ SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "damage")
 #: Damages one file of a store. Older copies of the store and a sister store have the same names.
 Damage = Callable[[Path, "Stores", Random], None]
 NAMES = ("default", "ci", "again")
-ADVICE = ("--salvage", "move it back")
+ADVICE = ("--salvage", "rename the folder")
 
 
 class Stores:

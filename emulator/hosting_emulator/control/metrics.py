@@ -85,7 +85,10 @@ def _request_counts(tally: Tally) -> Metric:
 def _lost_responses(tally: Tally) -> Metric:
     counts = {(kind,): count for kind, count in sorted(tally.lost.items())}
     return _counter(
-        "lost_responses", "Responses lost to a fault, by the kind of fault.", counts, "kind"
+        "lost_responses",
+        "Responses that did not arrive complete because of a fault, by kind.",
+        counts,
+        "kind",
     )
 
 

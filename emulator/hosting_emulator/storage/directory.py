@@ -178,8 +178,9 @@ class DataDirectory:
                 return None
             if recovery.world.name != name:
                 raise StateRefused(
-                    f"{folder} contains the world {recovery.world.name!r}: move it back, or move "
-                    "it away. To copy a world, use `world fork`, or export and import"
+                    f"{folder} contains the world {recovery.world.name!r}: rename the folder to "
+                    f"{recovery.world.name}, or move it out of the data directory. To copy a world, "
+                    "use `world fork`, or export and import"
                 )
             self._prepare_journals(recovery)
             sweep(folder)
