@@ -15,7 +15,7 @@ Each setting of an emulator can be an option of `hosting-emulator start`, an env
 a key of the settings file. The settings file is `hosting-emulator.yaml` in the folder of your app, or
 the table `[tool.hosting-emulator]` in its `pyproject.toml`. An option takes precedence over a
 variable, a variable over the file, and the file over the default. `hosting-emulator doctor` shows
-where each value comes from. Separate several values of a variable with spaces, and set a flag to 1."""
+where each value comes from. Separate several values of a variable with commas, and set a flag to 1."""
 
 VARIABLES_OF_CLIENTS = """\
 `exec`, `judge` and `explore` set these variables for the command that they run, and

@@ -20,6 +20,7 @@ import click
 
 from hosting_emulator import __version__
 from hosting_emulator.build_id import BUILD_ID
+from hosting_emulator.variables import KNOWN_VARIABLES, PREFIX, unknown_variables
 from hosting_emulator_cli.help_text import HelpGroup
 
 PROGRAM = "hosting-emulator"
@@ -120,6 +121,14 @@ class RootGroup(CommandGroup):
     An integer that a command returns is the exit code.
     """
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, after a warning about variables that nothing reads."""
+        for name in unknown_variables(os.environ):
+            click.echo(
+                f"Warning: nothing reads the variable {name}{_near_variable(name)}", err=True
+            )
+        return super().invoke(ctx)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and exit.
 
@@ -151,6 +160,13 @@ class RootGroup(CommandGroup):
         if isinstance(result, int):
             return result
         return 0
+
+
+def _near_variable(name: str) -> str:
+    """Return an ending for the warning about a variable, with the nearest name if there is one."""
+    suffixes = [variable.removeprefix(PREFIX) for variable in sorted(KNOWN_VARIABLES)]
+    hint = near(name.removeprefix(PREFIX), suffixes, "`start --help` explains the variables")
+    return hint.replace("did you mean ", f"did you mean {PREFIX}")
 
 
 def _message_of(error: click.ClickException) -> str:
@@ -229,7 +245,8 @@ def cli() -> None:
 
     `start` runs the emulator. `exec`, `judge` and `explore` run it for the duration of another command.
     Most other commands talk to a running emulator. Data goes to stdout, and messages go to stderr. An
-    error is printed as one line, and the exit code is 2.
+    error is printed as one line, and the exit code is 2. A repeatable option also takes several values
+    with commas between them. Write a backslash before a comma that belongs to a value.
     """
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.variables import is_service_link
 from hosting_emulator_cli import completion
 from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import Failure, load
 from hosting_emulator_cli.parameter_sources import is_typed
-from hosting_emulator_cli.value_types import TYPES, WholeNumber
+from hosting_emulator_cli.value_types import TYPES, WholeNumber, split_values
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
@@ -35,6 +36,32 @@ _COMPLETIONS: dict[tuple[str, str | None], completion.Complete] = {
     ("--project", "PROJECT"): completion.PROJECTS,
     ("--user", "USER"): completion.USERS,
 }
+
+
+class EmulatorOption(click.Option):
+    """An option that ignores service links, and that takes several values separated by commas.
+
+    Only a repeatable option takes several values. A backslash before a comma makes it a part of the
+    value.
+    """
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        """Return the value of the option's variable, or None if it is not set or a service link."""
+        value = super().resolve_envvar_value(ctx)
+        if value is not None and is_service_link(str(self.envvar), value):
+            return None
+        return value
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Convert the values of the option."""
+        if self.multiple and isinstance(value, list | tuple):
+            value = [part for text in value for part in self._parts(text)]
+        return super().type_cast_value(ctx, value)
+
+    def _parts(self, text: Any) -> list[Any]:
+        if not isinstance(text, str):
+            return [text]
+        return split_values(text, is_named="=" in (self.metavar or ""))
 
 
 # --- Declaring options ---------------------------------------------------------------------------
@@ -65,6 +92,7 @@ def option(
     if env is not None:
         attrs["envvar"] = env
         attrs["show_envvar"] = True
+    attrs.setdefault("cls", EmulatorOption)
     return click.option(*names, metavar=metavar, help=help, **attrs)
 
 

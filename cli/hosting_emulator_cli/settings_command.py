@@ -20,8 +20,6 @@ from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
-#: The keys in the settings file of those options whose key differs from the option's name.
-_FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 #: The options that describe a world. Commands other than `start` read only these options from the
 #: settings file.
 _WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "vary-only", "user")
@@ -82,14 +80,8 @@ def _words_of(value: Any) -> list[str]:
 
 
 def _option_name(param: click.Parameter) -> str:
-    """Return the long name of an option without the leading hyphens."""
+    """Return the long name of an option without the leading hyphens: its key in the settings file."""
     return max(param.opts, key=len).lstrip("-")
-
-
-def _setting_key(param: click.Parameter) -> str:
-    """Return the key that an option has in the settings file."""
-    name = _option_name(param)
-    return _FILE_KEYS.get(name, name)
 
 
 class SettingsCommand(HelpCommand):
@@ -123,7 +115,7 @@ class SettingsCommand(HelpCommand):
             if error.param is not None:
                 origin = origin_of(ctx, error.param)
                 if origin == file.name:
-                    origin = file.position_of(_setting_key(error.param))
+                    origin = file.position_of(_option_name(error.param))
             if origin is None:
                 raise
             raise Failure(f"{origin}: {error.format_message()}") from error
@@ -147,11 +139,9 @@ class SettingsCommand(HelpCommand):
         if not is_start:
             start = load("hosting_emulator_cli.commands.start:start")
         options = {_option_name(option): option for option in start.params}
-        names_by_key = {_setting_key(option): name for name, option in options.items()}
         own_parameters = {option.name for option in self.params}
         defaults: dict[str, Any] = {}
-        for key, value in file_settings.items():
-            name = names_by_key[key]
+        for name, value in file_settings.items():
             param = options[name]
             is_used = is_start or name in _WORLD_OPTIONS
             if not is_used or name in replaced:

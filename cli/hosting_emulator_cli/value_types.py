@@ -5,6 +5,7 @@ The emulator is imported only when a command reads a value.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -127,6 +128,42 @@ def _rate(text: str) -> float:
     return read_rate(text)
 
 
+def split_values(text: str, *, is_named: bool) -> list[str]:
+    """Return the values of a repeatable option, which commas separate.
+
+    With `is_named`, the values have the form NAME=VALUE, and a comma separates two values only if a
+    name follows. Commas in brackets or in quotation marks, or after a backslash, separate nothing.
+    """
+    values: list[str] = []
+    rest = text
+    while True:
+        end = _first_separator(rest, is_named=is_named)
+        values.append(rest[:end].replace("\\,", ","))
+        if end == len(rest):
+            return values
+        rest = rest[end + 1 :]
+
+
+def _first_separator(text: str, *, is_named: bool) -> int:
+    """Return the index of the first comma that separates two values, or the length of the text."""
+    depth = 0
+    is_quoted = False
+    for index, character in enumerate(text):
+        is_escaped = text[index - 1 : index] == "\\"
+        if character == '"' and not is_escaped:
+            is_quoted = not is_quoted
+        elif is_quoted or is_escaped:
+            continue
+        elif character in "[{":
+            depth += 1
+        elif character in "]}":
+            depth -= 1
+        is_separator = character == "," and depth <= 0
+        if is_separator and (not is_named or _NAMED_VALUE.match(text, index + 1)):
+            return index
+    return len(text)
+
+
 def _named_value(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
@@ -144,6 +181,8 @@ def _named_json_value(text: str) -> tuple[str, Any]:
         return name, value
 
 
+#: The beginning of a value of the form NAME=VALUE.
+_NAMED_VALUE = re.compile(r"\s*[\w.-]+=")
 _FILE_NAME = TextType("text", _file_name)
 TIMESTAMP = TextType("timestamp", read_timestamp)
 RATE = TextType("rate", _rate)

@@ -80,17 +80,17 @@ class Settings:
     at: Annotated[str | None, Setting("at", "a timestamp, such as 2030-01-31T09:30:00Z")] = None
     assumptions: Annotated[
         Mapping[str, str],
-        Setting("assumptions", "a mapping of names to values, such as {accepted_status: 200}"),
+        Setting("assume", "a mapping of names to values, such as {accepted_status: 200}"),
     ] = field(default_factory=dict)
     public_url: Annotated[
         str | None, Setting("public-url", "a URL, such as http://hosting:4620")
     ] = None
     allowed_hosts: Annotated[
-        tuple[str, ...], Setting("hosts", "a host name or a list of them, such as [hosting]")
+        tuple[str, ...], Setting("allow-host", "a host name or a list of them, such as [hosting]")
     ] = ()
     allowed_origins: Annotated[
         tuple[str, ...],
-        Setting("origins", 'an origin or a list of them, such as ["http://app.test:3000"]'),
+        Setting("allow-origin", 'an origin or a list of them, such as ["http://app.test:3000"]'),
     ] = ()
     control_token: Annotated[
         str | None, Setting("control-token", "a string of printable ASCII", is_secret=True)

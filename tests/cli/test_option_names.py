@@ -11,6 +11,8 @@ from collections import defaultdict
 import click
 import pytest
 
+from hosting_emulator_cli.options import EmulatorOption
+from hosting_emulator_cli.value_types import split_values
 from tests.cli.test_help import ALL, command_at
 
 #: What each option says, in every command that has it.
@@ -171,3 +173,28 @@ def test_the_value_of_an_option_has_the_same_form_in_each_command(name: str):
     assert (
         len(kinds) == 1 or name == "--call"
     )  # a fault has one call, and a search may have several
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named", "values"),
+    [
+        ("a,b", False, ["a", "b"]),
+        (r"a\,b,c", False, ["a,b", "c"]),
+        ("a=1,b=2", True, ["a=1", "b=2"]),
+        ("a=[1,2],b={},c=3", True, ["a=[1,2]", "b={}", "c=3"]),
+        ('a={"b": "x,c=1"},d=2', True, ['a={"b": "x,c=1"}', "d=2"]),
+        ("accept=text/html, */*", True, ["accept=text/html, */*"]),
+        (r"cookie=a=1\,b=2,x-a=*", True, ["cookie=a=1,b=2", "x-a=*"]),
+        ("key.name=ci*, body.x=1", True, ["key.name=ci*", " body.x=1"]),
+    ],
+)
+def test_commas_separate_the_values_of_a_repeatable_option(
+    text: str, is_named: bool, values: list[str]
+):
+    assert split_values(text, is_named=is_named) == values
+
+
+def test_each_repeatable_option_takes_commas():
+    for name, options in uses().items():
+        for option in options:
+            assert not option.multiple or isinstance(option, EmulatorOption), name

@@ -224,8 +224,8 @@ REFUSALS = [
         "hosting-emulator.yaml:1: Invalid value for '--vary-only'",
     ),
     settings_refusal(
-        "assumptions: 5",
-        "hosting-emulator.yaml:1: assumptions must be a mapping of names to values, such as "
+        "assume: 5",
+        "hosting-emulator.yaml:1: assume must be a mapping of names to values, such as "
         "{accepted_status: 200}; it is 5",
     ),
     settings_refusal(

@@ -28,8 +28,8 @@ name = "an-app"
 port = 4711
 scenario = "ours.yaml"
 clock = "skip"
-origins = ["http://app.test:3000"]
-[tool.hosting-emulator.assumptions]
+allow-origin = ["http://app.test:3000"]
+[tool.hosting-emulator.assume]
 accepted_status = 200
 """
 SAID = Settings(
@@ -185,16 +185,15 @@ def test_a_state_in_a_variable_overrides_the_scenario_of_the_file(
 def test_each_lasting_option_of_start_is_a_setting() -> None:
     options = {max(option.opts, key=len).removeprefix("--") for option in start.params}
     once = {"detach", "import", "json", "quiet", "ready-file", "replace", "salvage"}
-    nouns = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 
-    assert {nouns.get(option, option) for option in options - once} == set(RULES)
+    assert options - once == set(RULES)
 
 
 def test_doctor_shows_where_each_value_came_from(
     run: Run, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     Path("hosting-emulator.yaml").write_text(
-        "{data-dir: kept, control-token: s3cret, assumptions: {accepted_status: 200}}"
+        "{data-dir: kept, control-token: s3cret, assume: {accepted_status: 200}}"
     )
     monkeypatch.setenv("HOSTING_EMULATOR_CLOCK", "skip")
 

@@ -102,7 +102,7 @@ def test_a_fault_that_is_not_survived_fails_the_test_with_the_matrix(explored: S
             "*503*reset",
             "create_user_api_key#1 *M2*",
             "*doubled at 3 points: 2 API keys, *1: 'ci' of owner in acme",
-            f"  again: pytest test_it.py::test_key --hosting-emulator-point '{POINT}'",
+            f"  again: pytest test_it.py::test_key --hosting-emulator-trial '{POINT}'",
             "FAILED test_it.py::test_key - hosting_explore: 6 of 7 runs failed",
         ]
     )
@@ -110,7 +110,7 @@ def test_a_fault_that_is_not_survived_fails_the_test_with_the_matrix(explored: S
 
 def test_the_printed_command_repeats_a_reported_point(explored: Suite):
     explored.write(test_it=DOUBLING)
-    line = f"test_it.py::test_key --hosting-emulator-point '{POINT}'"
+    line = f"test_it.py::test_key --hosting-emulator-trial '{POINT}'"
 
     repeated = explored.run(*shlex.split(line))
     survived = "create_user_api_key#1/abort:rate_limited/before_commit"
@@ -124,7 +124,7 @@ def test_the_printed_command_repeats_a_reported_point(explored: Suite):
 def test_a_point_that_fails_the_test_shows_its_own_failure(explored: Suite):
     explored.write(test_it=DOUBLING.replace('("one", "two")', '("one",)'))
 
-    result = explored.run("--hosting-emulator-point", POINT)
+    result = explored.run("--hosting-emulator-trial", POINT)
 
     assert result.parseoutcomes() == {"failed": 1}
     result.stdout.fnmatch_lines(["*make_key(hosting_emulator, keys=*", "*lost (connection_reset)*"])
@@ -193,7 +193,7 @@ def test_outcomes_are_explored_and_giving_up_is_right(explored: Suite):
 
     assert result.parseoutcomes() == {"passed": 1, "failed": 1}
     result.stdout.fnmatch_lines(["create_user_api_key#1  blind success at *", f"*{point}'"])
-    line = ("--hosting-emulator-point", point)
+    line = ("--hosting-emulator-trial", point)
     assert explored.run("test_it.py::test_blind", *line).parseoutcomes() == {"failed": 1}
     assert explored.run("test_it.py::test_clear", *line).parseoutcomes() == {"passed": 1}
 
@@ -298,10 +298,10 @@ def test_a_test_without_the_fixture_cannot_be_explored(explored: Suite):
 def test_a_wrong_point_is_refused_before_any_test(explored: Suite):
     explored.write(test_it=DOUBLING)
 
-    result = explored.run("--hosting-emulator-point", "nonsense")
+    result = explored.run("--hosting-emulator-trial", "nonsense")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*--hosting-emulator-point=nonsense: *"])
+    result.stderr.fnmatch_lines(["*--hosting-emulator-trial=nonsense: *"])
 
 
 def test_a_test_that_hangs_is_ended(explored: Suite):
@@ -427,11 +427,11 @@ def test_findings_of_explored_runs_are_reported_at_the_end(explored: Suite):
             "*hosting emulator: conduct*",
             "test_it.py::test_key, explored:",
             f"    retried-too-soon: Retried too soon ({point})",
-            f"    again: pytest test_it.py::test_key --hosting-emulator-point '{point}' "
+            f"    again: pytest test_it.py::test_key --hosting-emulator-trial '{point}' "
             "--hosting-emulator-conduct=report",
         ]
     )
-    line = f"test_it.py::test_key --hosting-emulator-point '{point}'"
+    line = f"test_it.py::test_key --hosting-emulator-trial '{point}'"
     repeated = explored.passes(*shlex.split(line), "--hosting-emulator-conduct=report")
     repeated.stdout.fnmatch_lines(["test_it.py::test_key: 1 finding*", "*retried-too-soon*"])
 

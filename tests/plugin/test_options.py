@@ -222,7 +222,7 @@ port: 4711
 scenario: own.yaml
 seed: ours
 clock: real
-assumptions: {accepted_status: 200}
+assume: {accepted_status: 200}
 """
 OWN = """\
 name: own

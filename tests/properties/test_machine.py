@@ -1,6 +1,6 @@
 """Calls, faults, interventions, time, forks, snapshots, resets and crashes in any order.
 
-After each step the world is checked against a small model of the service. `HOSTING_EMULATOR_EXAMPLES`
+After each step the world is checked against a small model of the service. `EMULATOR_EXAMPLES`
 in the environment says how many runs of fifty steps there are; `-m torture` makes many.
 """
 
@@ -615,9 +615,7 @@ def profile(examples: int) -> settings:
 
 
 TestAnyHistoryAgreesWithTheModel = Hosting.TestCase
-TestAnyHistoryAgreesWithTheModel.settings = profile(
-    int(os.environ.get("HOSTING_EMULATOR_EXAMPLES", "35"))
-)
+TestAnyHistoryAgreesWithTheModel.settings = profile(int(os.environ.get("EMULATOR_EXAMPLES", "35")))
 
 
 @pytest.mark.torture

@@ -1,7 +1,7 @@
 """A damaged file of a data directory is refused with advice, or the damage changes nothing.
 
 The ordinary run tries a few kinds of damage; `make torture` tries two thousand. The seed is
-HOSTING_EMULATOR_TEST_SEED.
+EMULATOR_TEST_SEED.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hosting_emulator.storage.format import StateRefused
 from tests.support.in_process import InProcess, fresh_world, world_origin
 from tests.support.worlds_on_disk import make_changes, open_directory, stored_worlds, world_content
 
-SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "damage")
+SEED = os.environ.get("EMULATOR_TEST_SEED", "damage")
 #: Damages one file of a store. Older copies of the store and a sister store have the same names.
 Damage = Callable[[Path, "Stores", Random], None]
 NAMES = ("default", "ci", "again")

@@ -22,7 +22,7 @@ from tests.support import warm
 from tests.support.warm import COMMAND
 
 PATIENCE_S = 30.0
-_MARK = "HOSTING_EMULATOR_TEST_MARK"
+_MARK = "EMULATOR_TEST_MARK"
 
 
 class Execution:

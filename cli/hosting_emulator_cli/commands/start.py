@@ -124,10 +124,7 @@ SECTIONS = {
     "--allow-host",
     "allowed_hosts",
     metavar="HOST",
-    help=(
-        "Also accept this Host name. Repeatable; separate several names in "
-        "HOSTING_EMULATOR_ALLOW_HOST with spaces."
-    ),
+    help=("Also accept this Host name. Repeatable."),
     multiple=True,
     env="HOSTING_EMULATOR_ALLOW_HOST",
 )
@@ -137,8 +134,7 @@ SECTIONS = {
     metavar="ORIGIN",
     help=(
         "Also let web apps of this origin, such as http://app.test:3000, use /v1 and the sign-in. "
-        "Origins on this machine are always allowed. Repeatable; separate several origins in "
-        "HOSTING_EMULATOR_ALLOW_ORIGIN with spaces."
+        "Origins on this machine are always allowed. Repeatable."
     ),
     multiple=True,
     env="HOSTING_EMULATOR_ALLOW_ORIGIN",
@@ -195,16 +191,16 @@ def start(
 
     Each option can also be set by an environment variable. The variable's name is HOSTING_EMULATOR_
     followed by the option's name in capitals, such as HOSTING_EMULATOR_DATA_DIR. Separate several
-    values with spaces, and set a flag to 1. A settings file in the current directory can also set
-    options. The file is hosting-emulator.yaml, or the table [tool.hosting-emulator] in
+    values with commas, and set a flag to 1. A settings file in the current directory can also set
+    options, by the same names. The file is hosting-emulator.yaml, or the table [tool.hosting-emulator] in
     pyproject.toml:
 
     \b
       port: 4711
       scenario: ours.yaml
       clock: skip
-      assumptions: {accepted_status: 200}
-      origins: ["http://app.test:3000"]
+      assume: {accepted_status: 200}
+      allow-origin: ["http://app.test:3000"]
 
     The order of precedence is: option, environment variable, file, default. `doctor` shows where
     each value comes from.

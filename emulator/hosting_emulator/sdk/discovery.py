@@ -39,6 +39,7 @@ from hosting_emulator.running_emulators import (
 )
 from hosting_emulator.sdk.errors import EmulatorNotFound, EmulatorUnreachable, UnexpectedResponse
 from hosting_emulator.settings_file import read_settings_file
+from hosting_emulator.variables import read_variable
 
 #: The data directory of `start` without `--data-dir`.
 _DATA_DIR = ".hosting-emulator"
@@ -158,7 +159,7 @@ def look_around() -> Surroundings:
     """
     working_folder = _working_folder()
     folders, settings = _folders_of(working_folder)
-    port = os.environ.get("HOSTING_EMULATOR_PORT", "")
+    port = read_variable("HOSTING_EMULATOR_PORT") or ""
     is_port_from_file = False
     if not port:
         port = _port_in(settings)

@@ -1,7 +1,7 @@
 """However `exec` ends, it leaves no process and no file, and the command gets each signal once.
 
-HOSTING_EMULATOR_TEST_EXECS sets the number of kills (12, half of them torture), and
-HOSTING_EMULATOR_TEST_SEED chooses their moments.
+EMULATOR_TEST_EXECS sets the number of kills (12, half of them torture), and
+EMULATOR_TEST_SEED chooses their moments.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from tests.support.sampling import rotating
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux tells which process has which environment"
 )
-EXECS = int(os.environ.get("HOSTING_EMULATOR_TEST_EXECS", "12"))
-SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "kills")
+EXECS = int(os.environ.get("EMULATOR_TEST_EXECS", "12"))
+SEED = os.environ.get("EMULATOR_TEST_SEED", "kills")
 #: So many checks of all processes take longer than a cold start, and a sixth of them takes longer than
 #: a warm start. After the output of the command begins, half as many follow.
 MOST_CHECKS = 600

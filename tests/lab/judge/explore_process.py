@@ -18,7 +18,7 @@ TIMEOUT_S = "10"
 #: The same for an exploration in which responses are late or lost. A late response arrives within
 #: this time.
 SHORT_TIMEOUT_S = "1.6"
-_MARK_VARIABLE = "HOSTING_EMULATOR_TEST_MARK"
+_MARK_VARIABLE = "EMULATOR_TEST_MARK"
 
 
 def small_client(behavior: str, request_count: int = 2) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """A kill at any moment loses no acknowledged change and leaves no half of any other change.
 
-HOSTING_EMULATOR_TEST_SEED chooses the moments; `make torture` kills a thousand times.
+EMULATOR_TEST_SEED chooses the moments; `make torture` kills a thousand times.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from tests.storage.processes.kills import CLOCKS, Tally, kill_often
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="starts its emulators by fork")
-SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "kills")
+SEED = os.environ.get("EMULATOR_TEST_SEED", "kills")
 
 
 @pytest.mark.parametrize("clock", CLOCKS)

@@ -1,0 +1,87 @@
+"""The environment variables that the emulator and its commands read.
+
+A service of Kubernetes, or a linked container of Docker, that is called `hosting-emulator` puts
+variables with the same beginning into each container, such as HOSTING_EMULATOR_PORT with the value
+`tcp://10.0.0.7:4620`. These service links are recognized and ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+PREFIX = "HOSTING_EMULATOR_"
+#: All variables that commands, the SDK and the pytest plugin read.
+KNOWN_VARIABLES = frozenset(
+    PREFIX + name
+    for name in (
+        "ALLOW_HOST",
+        "ALLOW_ORIGIN",
+        "ASSUME",
+        "AT",
+        "CLOCK",
+        "CONTROL_TOKEN",
+        "DATA_DIR",
+        "DETACH",
+        "DURABILITY",
+        "EPHEMERAL",
+        "EXEC_CONDUCT",
+        "EXEC_URL",
+        "HOST",
+        "IMPORT",
+        "JSON",
+        "LOG_FORMAT",
+        "LOG_LEVEL",
+        "LOG_REQUESTS",
+        "PORT",
+        "PUBLIC_URL",
+        "QUIET",
+        "READY_FILE",
+        "REPLACE",
+        "SALVAGE",
+        "SCENARIO",
+        "SEED",
+        "TLS_PORT",
+        "URL",
+        "USER",
+        "VARY",
+        "VARY_ONLY",
+        "WATCH",
+        "WORLD",
+    )
+)
+_LINK_NAME = re.compile(
+    rf"{PREFIX}(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?"
+    r"|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?|ENV_\w+)"
+)
+_LINK_ADDRESS = re.compile("(tcp|udp|sctp)://.*")
+
+
+def is_service_link(name: str, value: str) -> bool:
+    """Return whether a variable comes from a service or a container called `hosting-emulator`."""
+    if _LINK_NAME.fullmatch(name):
+        return True
+    if name.endswith("PORT"):
+        return _LINK_ADDRESS.fullmatch(value) is not None
+    # A linked container of Docker sets HOSTING_EMULATOR_NAME to the path of the link.
+    return name == f"{PREFIX}NAME" and value.startswith("/")
+
+
+def read_variable(name: str) -> str | None:
+    """Return the value of a variable, or None if it is not set or is a service link."""
+    value = os.environ.get(name)
+    if value is None or is_service_link(name, value):
+        return None
+    return value
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables whose names begin like ours, and that nothing reads."""
+    return sorted(
+        name
+        for name, value in environment.items()
+        if name.startswith(PREFIX)
+        and name not in KNOWN_VARIABLES
+        and not is_service_link(name, value)
+    )

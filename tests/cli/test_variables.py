@@ -1,0 +1,118 @@
+"""Variables: each option of `start` has one, and a variable that nothing reads is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from hosting_emulator import EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE
+from hosting_emulator.sdk.discovery import look_around
+from hosting_emulator.variables import KNOWN_VARIABLES, PREFIX, is_service_link
+from hosting_emulator_cli.commands.start import start
+from hosting_emulator_cli.main import cli
+from tests.cli.conftest import Run
+from tests.support.fake_bootstrap import FakeBootstrap
+
+#: What a service called `hosting-emulator` with two ports puts into each container of Kubernetes.
+SERVICE_LINKS = {
+    "HOSTING_EMULATOR_SERVICE_HOST": "10.0.0.7",
+    "HOSTING_EMULATOR_SERVICE_PORT": "4620",
+    "HOSTING_EMULATOR_SERVICE_PORT_HTTP": "4620",
+    "HOSTING_EMULATOR_SERVICE_PORT_DEV_ORIGINS": "4621",
+    "HOSTING_EMULATOR_PORT": "tcp://10.0.0.7:4620",
+    "HOSTING_EMULATOR_PORT_4620_TCP": "tcp://10.0.0.7:4620",
+    "HOSTING_EMULATOR_PORT_4620_TCP_PROTO": "tcp",
+    "HOSTING_EMULATOR_PORT_4620_TCP_PORT": "4620",
+    "HOSTING_EMULATOR_PORT_4620_TCP_ADDR": "10.0.0.7",
+    # A second service, called `hosting-emulator-tls`.
+    "HOSTING_EMULATOR_TLS_SERVICE_HOST": "10.0.0.8",
+    "HOSTING_EMULATOR_TLS_SERVICE_PORT": "4621",
+    "HOSTING_EMULATOR_TLS_PORT": "tcp://10.0.0.8:4621",
+    "HOSTING_EMULATOR_TLS_PORT_4621_TCP_ADDR": "10.0.0.8",
+    # Linked containers of Docker.
+    "HOSTING_EMULATOR_NAME": "/web/hosting-emulator",
+    "HOSTING_EMULATOR_ENV_LANG": "C.UTF-8",
+}
+
+
+def variables_of(command: click.Command) -> Iterator[str]:
+    for parameter in command.params:
+        if parameter.envvar is not None and str(parameter.envvar).startswith(PREFIX):
+            yield str(parameter.envvar)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from variables_of(subcommand)
+
+
+def test_the_variables_are_those_of_the_options_and_of_exec():
+    of_options = {*variables_of(cli)}
+
+    assert of_options | {EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE} == KNOWN_VARIABLES
+
+
+def test_each_option_of_start_has_a_variable_with_its_name():
+    for option in start.params:
+        name = max(option.opts, key=len).removeprefix("--").replace("-", "_").upper()
+
+        assert option.envvar == PREFIX + name
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("HOSTING_EMULATOR_PROT", "HOSTING_EMULATOR_PORT"),
+        ("HOSTING_EMULATOR_ALLOW_ORIGINS", "HOSTING_EMULATOR_ALLOW_ORIGIN"),
+        ("HOSTING_EMULATOR_LOGLEVEL", "HOSTING_EMULATOR_LOG_LEVEL"),
+    ],
+)
+def test_a_variable_that_nothing_reads_is_reported_with_the_nearest_name(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str, nearest: str
+):
+    monkeypatch.setenv(name, "1")
+
+    result = run("conduct", "rules")
+
+    assert result.stderr == (
+        f"Warning: nothing reads the variable {name}; did you mean {nearest}?\n"
+    )
+    assert result.exit_code == 0
+
+
+def test_a_variable_without_a_near_name_is_reported_in_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOSTING_EMULATOR_QUUX", "1")
+
+    result = run("conduct", "rules")
+
+    assert result.stderr == (
+        "Warning: nothing reads the variable HOSTING_EMULATOR_QUUX; "
+        "`start --help` explains the variables\n"
+    )
+
+
+def test_service_links_are_ignored(
+    run: Run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.chdir(tmp_path)
+    for name, value in SERVICE_LINKS.items():
+        monkeypatch.setenv(name, value)
+
+    result = run("start", "--ephemeral")
+
+    assert "Warning" not in result.stderr
+    assert result.exit_code == 0
+    [settings] = bootstrap.settings
+    assert (settings.port, settings.tls_port) == (4620, None)
+    assert look_around().default_url == "http://127.0.0.1:4620"
+
+
+@pytest.mark.parametrize("value", ["4700", "0"])
+def test_a_port_is_no_service_link(value: str):
+    assert not is_service_link("HOSTING_EMULATOR_PORT", value)
