@@ -1,18 +1,23 @@
-"""The build hook, which adds the build id, and adds the pages of the manual to the wheel.
+"""The build hooks, which add the build id, the pages of the manual, and the links of the project.
 
 The id is a digest of the packages' files, so it needs no git, and the same files give the same id.
 The manual is README.md and the `docs` folder, except the pages for maintainers and the files of the
 documentation site. A source distribution contains both at their usual paths.
+
+The links lead to the repository whose workflow builds the release. Other builds know no repository.
 """
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 PACKAGES = (
     "emulator/hosting_emulator",
@@ -65,3 +70,35 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["force_include"][str(written)] = inside
         if self.target_name == "wheel":
             build_data["force_include"].update(manual_files(Path(self.root)))
+
+
+#: The manual that a running emulator serves at its default address.
+LOCAL_MANUAL = "http://127.0.0.1:4620/_emulator/docs"
+
+
+def project_links(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the links of the project. `variables` are those of a workflow's environment."""
+    links = {"Manual of a running emulator": LOCAL_MANUAL}
+    server = variables.get("GITHUB_SERVER_URL")
+    repository = variables.get("GITHUB_REPOSITORY")
+    if not server or not repository:
+        return links
+    home = f"{server}/{repository}"
+    files = f"{home}/blob/{variables.get('GITHUB_REF_NAME', 'main')}"
+    return {
+        "Homepage": home,
+        "Documentation": f"{files}/docs/tasks.md",
+        "Reference": f"{files}/docs/reference/index.md",
+        "Changelog": f"{files}/CHANGELOG.md",
+        "Issues": f"{home}/issues",
+        "Security": f"{files}/SECURITY.md",
+        **links,
+    }
+
+
+class ProjectLinksHook(MetadataHookInterface):
+    """States the links of the project."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Add the links to the metadata."""
+        metadata["urls"] = project_links(os.environ)

@@ -7,6 +7,7 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from build_hook import project_links
 from packaging.requirements import Requirement
 
 from hosting_emulator import __version__
@@ -104,6 +105,33 @@ def test_the_metadata_of_the_wheel_describes_the_project(distributions: Distribu
     assert set(metadata.get_all("Provides-Extra", [])) == {"dev", "docs", "pytest"}
     assert "hosting-emulator = hosting_emulator_cli.main:main" in entry_points
     assert "hosting_emulator = pytest_hosting_emulator.plugin" in entry_points
+
+
+def test_the_metadata_of_the_wheel_states_links_and_platforms(distributions: Distributions):
+    with zipfile.ZipFile(distributions.wheel) as wheel:
+        metadata = Parser().parsestr(wheel.read(f"{METADATA}/METADATA").decode())
+
+    platforms = [text for text in metadata.get_all("Classifier", []) if "Operating" in text]
+    assert platforms == ["Operating System :: MacOS", "Operating System :: POSIX :: Linux"]
+    links = dict(text.split(", ") for text in metadata.get_all("Project-URL", []))
+    assert links["Manual of a running emulator"].endswith(":4620/_emulator/docs")
+
+
+def test_the_links_of_a_release_lead_to_files_of_its_repository():
+    variables = {
+        "GITHUB_SERVER_URL": "https://git.example",
+        "GITHUB_REPOSITORY": "us/emulator",
+        "GITHUB_REF_NAME": "v1.2.3",
+    }
+
+    links = project_links(variables)
+
+    assert links["Homepage"] == "https://git.example/us/emulator"
+    prefix = "https://git.example/us/emulator/blob/v1.2.3/"
+    files = [link.removeprefix(prefix) for link in links.values() if link.startswith(prefix)]
+    assert len(files) == 4
+    assert [name for name in files if not (REPOSITORY / name).is_file()] == []
+    assert all(len(name) <= 32 for name in links), "the index refuses longer labels"
 
 
 def test_the_description_for_a_package_index_has_only_absolute_links(distributions: Distributions):
