@@ -658,7 +658,7 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
         (
             "story: [{together: [{call: list_deployments}, {advance: 1s}]}]",
             "{advance",
-            "a request of together must have exactly one of call, poll, redeem, request, but has advance",
+            "a request inside together must have exactly one of call, poll, redeem, request, but has advance",
         ),
         (
             "story: [{together: [{call: list_deployments}, {call: list_deploys}]}]",

@@ -296,7 +296,7 @@ _RULES = (
         place="contract, section Resources, Page of deployments",
         matters=(
             "A page may have fewer items than its limit, so only a page without next_cursor is the last "
-            "one. The items that the client needs may be on a later page."
+            "page. The items that the client needs may be on a later page."
         ),
         instead=(
             "Request further pages until a page has no next_cursor, however many items the pages have."

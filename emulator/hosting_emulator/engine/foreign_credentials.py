@@ -1,6 +1,6 @@
 """Recognizes credentials of other worlds, and describes them for the request log.
 
-Clients never see these sentences in a problem of the public API, because the real service knows no
+Clients never see these sentences in a problem of the public API, because the real service has no
 worlds.
 """
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 def describe_foreign(credential: str, owner: str, reached: str) -> str:
-    """Return a sentence about a credential of the world `owner` in a request to the world `reached`.
+    """Describe a credential of the `owner` world in a request to the `reached` world.
 
-    `credential` is what the request contained, such as `token`. For a request to the default world,
-    the sentence also names the usual mistake: the client lost the path of the other world.
+    `credential` names the kind of credential in the request, such as `token`. For a request to the
+    default world, the sentence also names the usual mistake: the client dropped the path of the
+    `owner` world from its base URL.
     """
     sentence = f"this {credential} belongs to {owner}; the request reached {reached}"
     if reached == DEFAULT_WORLD:

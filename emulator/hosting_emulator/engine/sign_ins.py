@@ -98,7 +98,7 @@ class SignIns:
         return RedeemedGrant(key, redeemed)
 
     def has_issued_code(self, world: World, code: str) -> bool:
-        """Return whether `world`, whose sign-ins these are, still stores the grant of a code."""
+        """Return whether `world`, to which these sign-ins belong, still stores the grant of a code."""
         return world.get(AUTHORIZATION_GRANTS, _grant_key(code)) is not None
 
     # --- refresh tokens ---------------------------------------------------------------------------

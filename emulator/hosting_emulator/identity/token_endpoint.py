@@ -156,7 +156,7 @@ def _spend_grant(
 
 
 def _foreign_grant_reason(engine: Engine, fields: dict[str, str]) -> str | None:
-    """Return a sentence about a code or refresh token of another world, or None if it is of none."""
+    """Return a sentence about a code or refresh token of another world, or None if there is none."""
     if fields["grant_type"] == "authorization_code":
         code = fields["code"]
         return describe_foreign_grant(

@@ -321,7 +321,7 @@ def _check_single_action(
 ) -> None:
     if len(actions) == 1 and actions[0] in allowed_actions:
         return
-    subject = "a request of together" if allowed_actions is JOINED_ACTIONS else "a step"
+    subject = "a request inside together" if allowed_actions is JOINED_ACTIONS else "a step"
     allowed = ", ".join(allowed_actions)
     present = " and ".join(actions) or "none"
     raise location.error(f"{subject} must have exactly one of {allowed}, but has {present}")
@@ -336,7 +336,7 @@ def _check_option_actions(location: Location, actions: Sequence[str]) -> None:
         action = " ".join(actions) or "note"
         message = f"{name} belongs to {' or '.join(owners)}, not to {action}"
         if actions == ["together"] and set(owners) & set(JOINED_ACTIONS):
-            message += f": write {name} in the requests of together"
+            message += f": write {name} in the requests inside together"
         raise (location / name).error(message, key=True)
 
 

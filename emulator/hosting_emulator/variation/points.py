@@ -24,14 +24,14 @@ Responses: TypeAlias = Callable[[CallSpec], bool]
 
 #: The scopes of a choice: once a choice is made, it stays the same within its scope.
 WORLD = "the world"
-EACH_KIND = "the world, for each kind of object"
-EACH_CODE = "the world, for each problem code (for `detail`, a single response)"
+EACH_KIND = "the world, separately for each kind of object"
+EACH_CODE = "the world, separately for each problem code (`detail`: for a single response)"
 OPERATION = "the operation"
-PHASE = "the operation, while the original word lasts"
+PHASE = "the operation, until its original word changes"
 DEPLOYMENT = "the deployment"
-STATUS = "the deployment, while the original word lasts"
-DATABASE = "the database, while the original word lasts"
-RESPONSE = "each response"
+STATUS = "the deployment, until its original word changes"
+DATABASE = "the database, until its original word changes"
+RESPONSE = "a single response"
 
 
 class VariationRefused(ValueError):
