@@ -20,10 +20,10 @@ _FOREIGN_CODE = re.compile(
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return at most twelve lines of an output, normally the last ones.
+    """Return at most twelve lines of an output, normally the last lines.
 
     If the last traceback has a frame in the user's own code, the excerpt contains the last such
-    frame. If the frame is above the last lines, the excerpt starts with the frame and a line `…`.
+    frame. If the frame is above the last lines, the excerpt starts with the frame and a `…` line.
     """
     begin = len(lines) - _LINES
     frame_index = _last_own_frame(lines)

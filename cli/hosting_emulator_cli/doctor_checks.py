@@ -110,7 +110,7 @@ def examine(
     tls_port: int | None,
     data_dir: Path | None,
 ) -> list[CheckFinding]:
-    """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
+    """Run all checks, even if some of them fail. Raises BadParameter if `url` is not an address.
 
     If `url` is None, the emulator of this folder is checked. If `port` is None, the port in `url`
     is checked, or the default port if `url` names no port on this machine. If `tls_port` is None,
@@ -360,7 +360,7 @@ def check_ports(
 def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> CheckFinding:
     """Check a port on this machine by listening on it.
 
-    `probe` is the result of an earlier query to this port, if there was one.
+    `probe` is the result of an earlier query to this port, or None if there was no query.
     """
     option = f"--{check.replace(' ', '-')}"
     facts: dict[str, object] = {"port": port, "option": option}

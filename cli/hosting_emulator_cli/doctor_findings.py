@@ -1,4 +1,6 @@
-"""The findings that `doctor` can report, by check. Each has a verdict, a message and advice.
+"""The findings that `doctor` can report, by check.
+
+Each finding has a verdict, a message and advice.
 
 The texts contain placeholders in braces, which `doctor_checks` replaces with values.
 """
@@ -13,7 +15,7 @@ from typing import Literal
 class FindingText:
     """The verdict and the texts of a finding.
 
-    The verdict `ok` means that there is nothing to do. `note` means that something works, but may
+    As a verdict, `ok` means that there is nothing to do. `note` means that something works, but may
     surprise the user. `problem` means that something does not work, or is not safe, until the user
     acts. `message` is a sentence. `advice` says what to do, or is None if there is nothing to do.
     """

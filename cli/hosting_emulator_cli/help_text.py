@@ -1,4 +1,4 @@
-"""The layout of `--help`: options in sections, commands in groups, and no description cut off."""
+"""The layout of `--help`: options in sections, commands in groups, and complete descriptions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class HelpCommand(click.Command):
     """A command whose help lists options in sections.
 
     `sections` maps the title of each section to its parameters. The remaining options follow in the
-    section Options. The options that select an emulator and a world come last, in the section
-    Connection.
+    Options section. The options that select an emulator and a world come last, in the Connection
+    section.
     """
 
     def __init__(
@@ -40,8 +40,8 @@ class HelpCommand(click.Command):
 class HelpGroup(click.Group):
     """A group whose help lists its commands in groups, each with its whole first sentence.
 
-    `command_sections` maps the title of each section to the names of its commands. Commands that no
-    section names are listed in the section Commands.
+    `command_sections` maps the title of each section to the names of its commands. Commands that
+    are in no section are listed in the Commands section.
     """
 
     command_class = HelpCommand
@@ -56,7 +56,7 @@ class HelpGroup(click.Group):
         self.command_sections = command_sections or {}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, the commands, and the options of the section Connection."""
+        """Write the options, the commands, and the options of the Connection section."""
         sections = option_sections(self, ctx, {})
         connection = sections.pop(_CONNECTION, [])
         for title, options in sections.items():

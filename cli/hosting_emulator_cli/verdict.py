@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 UNDECIDED = 2
 #: The maximum number of chapters to report on. Later chapters take precedence.
 MOST_REPORTS = 5
-#: The maximum number of chapters to keep besides the main chapter. Later ones take precedence.
+#: The maximum number of chapters to keep besides the main chapter. Later chapters take precedence
+#: here too.
 MOST_KEPT = 20
 #: The maximum number of unfinished requests that a message names.
 _MOST_NAMED = 5

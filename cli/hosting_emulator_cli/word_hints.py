@@ -1,8 +1,8 @@
-"""The commands for words that people type because other tools have them."""
+"""Hints for words that people type because other tools have such commands."""
 
 from __future__ import annotations
 
-#: For each word that is no command, what to type instead.
+#: The command to type instead of each word that is not a command.
 ROOT_HINTS = {
     "add": "`world add` adds to a world, and `fault add` arms a fault",
     "advance": "`clock advance 10m` moves the time",
@@ -129,5 +129,5 @@ GROUP_HINTS = {
 
 
 def word_hint(group: str, word: str) -> str | None:
-    """Return what to type instead of a word that a group has no command for, or None."""
+    """Return the hint for a word that is not a command of a group, or None."""
     return GROUP_HINTS.get(group, ROOT_HINTS).get(word.lower())

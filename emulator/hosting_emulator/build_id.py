@@ -27,8 +27,8 @@ FULL_VERSION = f"{__version__}+{BUILD_ID}"
 
 
 def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
-    """Return names that distinguish the build `other` (`VERSION+BUILD`) from this build, or None if
-    both are the same.
+    """Return names that distinguish another build (`VERSION+BUILD`) from this build, or None if
+    they are equal.
 
     If the versions differ, the names are the versions. If the other build has no id, only the
     versions are compared.

@@ -50,7 +50,7 @@ _REQUEST_FIELDS = (
     "duration_us",
     "why",
 )
-#: Messages from asyncio about a response to a client that has disconnected. This is not a problem.
+#: Harmless messages from asyncio about a response to a client that has disconnected.
 _DISCONNECT_MESSAGES = ("SSL connection is closed", "socket.send() raised exception.")
 #: The width of the column for calls. The longest call name fits in this width.
 _CALL_WIDTH = 27

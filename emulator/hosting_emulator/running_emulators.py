@@ -171,8 +171,8 @@ def is_registry_refused() -> bool:
 def _candidates() -> list[Path]:
     """Return the folders that can contain the registry, in order of preference.
 
-    The first is in XDG_RUNTIME_DIR, if this variable is set. The other is in the folder for temporary
-    files, which a container with a read-only file system may lack.
+    The first folder is in XDG_RUNTIME_DIR, if this variable is set. The second folder is in the
+    folder for temporary files, which a container with a read-only file system may lack.
     """
     folders = []
     runtime_folder = Path(os.environ.get("XDG_RUNTIME_DIR", ""))

@@ -79,8 +79,8 @@ def cannot_listen(host: str, port: int, error: OSError) -> StartError:
 def control_token(settings: Settings) -> str | None:
     """Return the token that the control API requires, or None if no token is required.
 
-    A token is required if one is set, or if other machines can reach the API. Raises StartError for
-    a token that is invalid in a header.
+    A token is required if the settings contain a token, or if other machines can reach the API.
+    Raises StartError for a token that is invalid in a header.
     """
     if settings.control_token is not None:
         token = settings.control_token

@@ -437,7 +437,8 @@ class Supervisor:
             self._wait_for_signal(number)
         oldest = time.monotonic() - _MEMORY_S
         moments = [moment for moment in self._seen[number] if moment > oldest]
-        # Forget one signal to the group for each order, because each order is sent for one signal.
+        # Forget the signal to the group that belongs to this order, so that it does not count for
+        # the next order too.
         self._seen[number] = moments[1:]
         if not (moments and is_in_our_group):
             os.kill(self._command, number)

@@ -49,7 +49,7 @@ def remove_fault(engine: Engine, fault: str) -> None:
 
 
 def clear_faults(engine: Engine) -> FaultsRemoved:
-    """Remove all faults except protected ones, and return the number of removed faults."""
+    """Remove all faults except protected faults, and return the number of removed faults."""
     return clear_rules(engine, FAULT)
 
 

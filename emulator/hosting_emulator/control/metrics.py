@@ -86,7 +86,7 @@ def _lost_responses(tally: Tally) -> Metric:
     counts = {(kind,): count for kind, count in sorted(tally.lost.items())}
     return _counter(
         "lost_responses",
-        "Responses that did not arrive complete because of a fault, by kind.",
+        "Responses that did not arrive completely because of a fault, by kind.",
         counts,
         "kind",
     )

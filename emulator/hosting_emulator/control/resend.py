@@ -30,10 +30,11 @@ async def resend_request(
 ) -> WholeExchange:
     """Resend a request from the log, and return the new exchange.
 
-    The request is sent to the current world. An access token is replaced by a new token for the
-    same user and organization. An API key is sent unchanged. Unless `same_key` is true, an
-    Idempotency-Key is replaced by a new one. A fault that delays the response takes effect. A fault
-    that breaks the connection is only recorded, because a resent request has no connection.
+    The request is sent to the world in its current state. An access token is replaced by a new
+    token for the same user and organization. An API key is sent unchanged. Unless `same_key` is
+    true, an Idempotency-Key is replaced with a new key. A fault that delays the response takes
+    effect. A fault that breaks the connection is only recorded, because a resent request has no
+    connection.
     """
     entry = require_entry(engine, n)
     _check_can_be_resent(entry)
@@ -65,7 +66,7 @@ async def resend_request(
         from_emulator=True,
     )
     await run_exchange(engine, exchange, wait=partial(wait_for, context.request))
-    # Return this exchange rather than the newest one, because other requests may have arrived
+    # Return this exchange rather than the newest exchange, because other requests may have arrived
     # during a delay.
     return Explanations(engine.log).whole(engine.world, exchange)
 

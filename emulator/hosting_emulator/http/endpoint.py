@@ -78,7 +78,10 @@ def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[No
 
 
 def moment(text: str) -> int:
-    """Return a timestamp in milliseconds since 1970. Raises ControlRefusal 400 if `text` is invalid."""
+    """Parse a timestamp, and return it in milliseconds since 1970.
+
+    Raises ControlRefusal 400 if `text` is invalid.
+    """
     with refused_as(400, "Bad timestamp", ValueError):
         return parse_timestamp(text)
 

@@ -38,7 +38,8 @@ from hosting_emulator.world.naming import DEFAULT_WORLD
 TOKEN_HEADER: Final = "X-Control-Token"
 #: The header that contains the page secret in the requests of the emulator's page to `/v1`.
 PAGE_HEADER: Final = "X-Emulator-Page"
-#: The maximum number of safe hosts to remember. A client uses one or two hosts.
+#: The maximum number of safe hosts to remember. This is enough because a client uses one or two
+#: hosts.
 _MOST_SAFE_HOSTS: Final = 256
 #: The paths for which other machines need no token. An application under test needs the identity
 #: provider, users read the documentation, and orchestrators request the health check.

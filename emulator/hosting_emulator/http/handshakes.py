@@ -1,4 +1,4 @@
-"""Applies TLS handshake faults. They determine the certificate that a connection gets.
+"""Applies TLS handshake faults, which determine the certificate that a connection gets.
 
 A handshake belongs to the world whose dev host the client names (SNI). A fault without a project
 acts on every host of its world, and on hosts that do not belong to a world, such as localhost.

@@ -83,7 +83,7 @@ def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | No
     """Split an annotation into its type and its metadata of type `metadata_type`.
 
     Other metadata stays with the type. If the annotation contains no such metadata, None takes its
-    place. If the annotation contains several such items, the last one is returned.
+    place. If the annotation contains several such items, the last item is returned.
     """
     if get_origin(annotation) is not Annotated:
         return annotation, None

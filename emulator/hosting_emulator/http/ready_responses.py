@@ -77,7 +77,7 @@ class ReadyResponse(web.StreamResponse):
         text += _general_headers(self.date_s)
         for name, value in reply.headers:
             if "\r" in value or "\n" in value:
-                raise ValueError(f"the header {name} contains a line end")
+                raise ValueError(f"the {name} header contains a line break")
             text += f"{name}: {value}\r\n"
         if not keep_alive:
             text += "Connection: close\r\n"

@@ -46,7 +46,10 @@ def _headers(content_type: str, headers: dict[str, str]) -> dict[str, str]:
 
 
 class _BodyInPieces(BytesIO):
-    """A long body that aiohttp sends in pieces. It would copy a `bytes` body to a buffer as a whole."""
+    """A long body that aiohttp sends in pieces.
+
+    A `bytes` body would be copied to a buffer as a whole instead.
+    """
 
     source: object = None
 

@@ -83,7 +83,7 @@ class WorldClock(WorldHandle):
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
     ) -> messages.ClockMove:
-        """Move time forward as one of the arguments says, and return the clock's new state.
+        """Move time forward, as specified by exactly one argument, and return the clock's new state.
 
         `by` is a span, `to` is an RFC 3339 timestamp, and `until_operation` is the id of an
         operation that must end.

@@ -120,7 +120,7 @@ def open_response(
 
 
 def connection_to(url: str, timeout_s: float) -> HTTPConnection:
-    """Return a connection to the server of an `http` or `https` URL. It opens at first use."""
+    """Return a connection to the server of an `http` or `https` URL. The connection opens at first use."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme == "https":

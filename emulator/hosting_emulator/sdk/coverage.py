@@ -30,7 +30,7 @@ _LABEL_WIDTH = 16
 
 
 class CoverageParts:
-    """The parts of the contract, divided into those that clients exercised and the missing ones.
+    """The parts of the contract, divided into exercised and missing parts.
 
     All names are in the order of the contract. A call is exercised if a response to it was a success.
     `missing_own_codes` are the missing codes that the exercised calls can return without a fault.

@@ -10,9 +10,9 @@ Commands and the SDK use this module if they are not given an address. They look
 4. only if there is no data directory: the default address.
 
 The address in a data directory is a hint, because the directory may be old, a copy, or part of a
-checkout. It is used only if it is on this machine, if a process keeps the directory locked, and if
-the emulator at the address reports the directory and the instance in the record. The control token
-is sent to such an address only if the registry of the user confirms it.
+checkout. The address is used only if it is on this machine, if a process keeps the directory
+locked, and if the emulator at the address reports the directory and the instance in the record. The
+control token is sent to such an address only if the registry of the user confirms it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Surroundings:
 
     @property
     def default_url(self) -> str:
-        """The address at which an emulator is expected if nothing else names an address."""
+        """The address at which an emulator is expected if no other address is specified."""
         return f"http://127.0.0.1:{self.port}"
 
 
@@ -293,7 +293,7 @@ def _started_here(
 ) -> EmulatorRecord | None:
     """Return the record of the only emulator that was started in the folder, or in a parent folder.
 
-    Such an emulator may store nothing, or use another data directory. Raises EmulatorNotFound if
+    This emulator may store nothing, or use a different data directory. Raises EmulatorNotFound if
     several emulators were started in the same folder.
     """
     for folder in surroundings.folders:

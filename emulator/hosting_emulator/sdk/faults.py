@@ -130,7 +130,7 @@ class WorldFaults(WorldHandle):
         return self.arm(_entry(locals(), "effect"))
 
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
-        """Arm a fault written as in a scenario: one effect, request filters and conditions."""
+        """Arm a fault that is given in scenario form: one effect, request filters and conditions."""
         return self._armed("faults", self._ask("POST", "faults", body=fault))
 
     @property
@@ -176,7 +176,7 @@ class WorldFaults(WorldHandle):
         return self.add_outcome(_entry(locals(), "kind"))
 
     def add_outcome(self, outcome: Mapping[str, Any]) -> ArmedFault:
-        """Arm an outcome written as in a scenario."""
+        """Arm an outcome that is given in scenario form."""
         return self._armed("outcomes", self._ask("POST", "outcomes", body=outcome))
 
     @property

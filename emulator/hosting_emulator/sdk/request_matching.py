@@ -95,7 +95,7 @@ class RequestMatcher:
         return not self.mismatches(request)
 
     def difference(self, request: RecordedRequest, name: str) -> str:
-        """Describe a request's value for the filter `name`, which the request does not match."""
+        """Describe a request's value for the filter called `name`, which the request does not match."""
         value = _value(request, name)
         if name in _FLAGS:
             return _flag_text(name, value)
@@ -148,7 +148,7 @@ def known_call(name: str | None) -> str | None:
 
 
 def _value(request: RecordedRequest, name: str) -> Any:
-    """Return a request's value for the filter `name`."""
+    """Return a request's value for the filter called `name`."""
     value = getattr(request, _MEMBERS.get(name, name))
     if name in _FLAGS:
         return bool(value)

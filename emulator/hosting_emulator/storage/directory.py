@@ -361,7 +361,7 @@ class DataDirectory:
         """Rewrite files that were deleted since the last check, and report them.
 
         Files that cannot be rewritten, or that another process has replaced, are also reported. A
-        report that is the same as the previous one is not repeated.
+        report that equals the previous report is not repeated.
         """
         try:
             repaired = self._repair_directory()

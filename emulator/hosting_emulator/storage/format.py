@@ -104,7 +104,8 @@ class Marker(msgspec.Struct, frozen=True):
     snapshot. `boot` is the id of the boot during which commits were written but not synced. These
     commits can be lost only if the machine stops. `boot` is empty if all commits are synced.
     `lineage` distinguishes the world from other worlds with the same name, such as an earlier
-    world. It is generated when a world is first stored, and all files of the world share it.
+    world. The lineage is generated when a world is first stored, and all files of the world contain
+    it.
     """
 
     boot: str = ""

@@ -2,9 +2,9 @@
 
 The line for a commit is appended before the response is sent.
 
-The first line of a journal names the journal's format. An incomplete line at the end of the file
-was never acknowledged, so it is dropped and reported. Any other damage is an error, because a
-repair could lose acknowledged commits.
+The first line of a journal contains the number of the journal's format. An incomplete line at the
+end of the file was never acknowledged, so it is dropped and reported. Any other damage is an error,
+because a repair could lose acknowledged commits.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class DiskKeeper(Keeper):
         #: The reason why changes are refused until a restart, or None if changes are accepted.
         #: Changes are refused if the files belong to another world or another emulator.
         self._foreign: str | None = None
-        #: If the open journal was deleted, `append` calls this function. It can raise OSError.
+        #: If the open journal was deleted, `append` calls this function, which can raise OSError.
         self.repair_all: Callable[[], object] = self.repair
         unfolded = sorted(folder.glob("journal-*.ndjson"))
         if unfolded:
@@ -274,7 +274,7 @@ class DiskKeeper(Keeper):
     def close(self, *, fold: bool = True) -> None:
         """Write a final snapshot, if it is quick or necessary, and close the files.
 
-        If `fold` is false, writes a snapshot only if one is necessary. Raises OSError if the
+        If `fold` is false, writes a snapshot only if it is necessary. Raises OSError if the
         snapshot cannot be written.
         """
         self._closing.set()

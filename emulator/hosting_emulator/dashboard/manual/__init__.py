@@ -1,5 +1,5 @@
 """The manual: the Markdown pages of README.md and `docs`, which a running emulator shows.
 
-A wheel contains the pages in the folder `manual` of the package. In a checkout, they are the files of
+A wheel contains the pages in the package's `manual` folder. In a checkout, they are the files of
 the repository. Nothing has to be built.
 """

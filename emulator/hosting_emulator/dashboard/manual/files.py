@@ -24,7 +24,7 @@ _ENTRY: Final = re.compile(r"^[\w/-]+$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ManualPage:
-    """A page of the manual. `name` is its path below the path of the documentation."""
+    """A page of the manual. `name` is the page's path below the path of the documentation."""
 
     name: str
     title: str
@@ -51,7 +51,7 @@ def root() -> Path:
 
 @cache
 def pages() -> dict[str, ManualPage]:
-    """Return all pages by name. There are none if the package was copied without its documents."""
+    """Return all pages by name, or an empty mapping if the package was copied without its documents."""
     folder = root() / "docs"
     index = folder / "index.md"
     if not index.is_file():
@@ -81,7 +81,7 @@ def files() -> dict[str, Path]:
 def groups() -> list[Group]:
     """Return the groups of the navigation, which are those of the documentation site.
 
-    `docs/index.md` declares them. A page that it does not list is in no group.
+    `docs/index.md` declares the groups. A page that `docs/index.md` does not list is in no group.
     """
     pages_by_name = pages()
     if not pages_by_name:

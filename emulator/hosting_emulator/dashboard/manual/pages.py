@@ -80,7 +80,7 @@ def manual_page(name: str) -> str:
 
 
 def address(name: str, target: str) -> str | None:
-    """Return the address of a link's target on the page `name`, or None if it is not served.
+    """Return the address of a link's target on the page called `name`, or None if the target is not served.
 
     `target` is written as in the Markdown file: relative to the file, with the suffix `.md`.
     """
@@ -119,7 +119,7 @@ def overview_of_groups() -> Html:
 
 
 def _navigation(current: str, sections: tuple[PageSection, ...]) -> Html:
-    """Return the groups. Below the current page, it lists the page's sections."""
+    """Return the navigation, which lists the groups and, below the current page, the page's sections."""
     parts = []
     for group in groups():
         items = [_item(entry, current, sections) for entry in group.pages]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Resolve = Callable[[str], str | None]
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _ALIGNMENT: Final = re.compile(r"text-align:(\w+)")
-#: How many levels of headings the list of a page's sections shows.
+#: The levels of headings that the list of a page's sections shows.
 _LISTED: Final = ("h2",)
 
 
@@ -76,7 +76,7 @@ def _render_html(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
 
 
 def _render_block(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
-    """Return a code block. Its focus lets the keyboard scroll it."""
+    """Return a code block, which can get the focus, so that the keyboard can scroll it."""
     return f'<pre tabindex="0"><code>{escape(tokens[index].content, quote=False)}</code></pre>\n'
 
 
