@@ -27,11 +27,10 @@ FULL_VERSION = f"{__version__}+{BUILD_ID}"
 
 
 def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
-    """Return names that distinguish another build (`VERSION+BUILD`) from this build, or None if
-    they are equal.
+    """Return names that distinguish another build from this build, or None if they are equal.
 
-    If the versions differ, the names are the versions. If the other build has no id, only the
-    versions are compared.
+    `other` has the form `VERSION+BUILD`. If the versions differ, the names are the versions. If the
+    other build has no id, only the versions are compared.
     """
     other_version, _, other_build = other.partition("+")
     if other_version != version:
