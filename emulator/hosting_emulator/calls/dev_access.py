@@ -1,7 +1,7 @@
 """Tickets for dev origins: issuing, redeeming, and the session that a redeemed ticket opens.
 
 The refusal of a ticket does not reveal whether the ticket is unknown, used, expired, revoked or for
-another origin.
+a different origin.
 """
 
 from __future__ import annotations

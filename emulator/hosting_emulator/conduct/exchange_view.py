@@ -27,8 +27,8 @@ _LONGEST_PATH = 120
 _COMPARED_BYTES = 256
 #: A request that is repeated after this many milliseconds counts as a new request and not as a retry.
 A_RETRY_MS = 600_000
-#: A request that arrives on another connection within this many milliseconds after a response may have
-#: been sent before the client received the response.
+#: A request that arrives on a different connection within this many milliseconds after a response
+#: may have been sent before the client received the response.
 _IN_TRANSIT_MS = 50
 #: The maximum time, in milliseconds, between the first requests of two programs that start together.
 _STARTED_TOGETHER_MS = 1000

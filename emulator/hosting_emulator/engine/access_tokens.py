@@ -113,7 +113,8 @@ class AccessTokens:
     def authenticate(
         self, change: Change, credentials: Sequence[str]
     ) -> tuple[Principal, ApiKey | None]:
-        """Return the principal that the Authorization headers identify, and the API key or None.
+        """Return the principal that the Authorization headers identify, and the API key in the
+        headers or None.
 
         Raises Refused `unauthenticated`.
         """

@@ -121,7 +121,7 @@ class ResponseObject:
         The name is the object's id or, if the object has none, the id of `whole`, which is the
         whole response object. If `whole` has no id either, the names are its project and, unless
         both environments share one database, its environment. An id is represented by its position
-        among all ids. A recording contains no seed, so its replay creates other ids, but at the
+        among all ids. A recording contains no seed, so its replay creates different ids, but at the
         same positions. The replay therefore gets the same responses.
         """
         for document in (self.members, whole):

@@ -175,7 +175,7 @@ class UnfinishedLists(_Continuity):
                     yield Finding(rule, page)
 
     def _broken_rule(self, page: ExchangeView) -> str:
-        """Return the rule that a client breaks by stopping at a page, or an empty text.
+        """Return the rule that a client breaks by stopping at a page, or an empty string.
 
         A client that sets the page size may want only that many items.
         """

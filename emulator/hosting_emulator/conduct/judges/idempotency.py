@@ -16,8 +16,8 @@ _Views = Recent[Hashable, ExchangeView]
 #: The maximum number of keys to remember for one intended change.
 _MOST_KEYS = 100
 _SET_FLAG: CallName = "set_project_powered_by_flag"
-#: A request that arrives on another connection this many milliseconds later may come from another
-#: run of the program, for example of a periodic job.
+#: A request that arrives on a different connection this many milliseconds later may come from
+#: another run of the program, for example of a periodic job.
 _ANOTHER_RUN_MS = 60_000
 #: Two identical requests within this many milliseconds may come from the same click.
 _ONE_CLICK_MS = 1000
@@ -31,7 +31,7 @@ class _Intent:
 
     #: By key, the last attempt whose result is uncertain.
     uncertain: dict[str, ExchangeView] = field(default_factory=dict)
-    #: By key, the finding that a later attempt used another key.
+    #: By key, the finding that a later attempt used a different key.
     accusations: dict[str, Finding] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     #: By key, the last attempt.
@@ -56,7 +56,8 @@ class _Intent:
             self.attempts[key] = exchange
 
     def accuse(self, first: ExchangeView, second: ExchangeView) -> Finding:
-        """Return the finding that a second attempt used another key after an uncertain first attempt.
+        """Return the finding that a second attempt used a different key after an uncertain first
+        attempt.
 
         The finding is stored, so that it can be withdrawn if the first key is sent again.
         """
@@ -71,8 +72,8 @@ class KeyChanged(ConductJudge):
 
     Two workers may each intend the same change. Therefore a finding is withdrawn if the first key
     is sent again later. A request that was sent while the first client was still waiting belongs to
-    another worker, and causes no finding. If the second attempt uses another API key, or comes at
-    least a minute later on another connection, the finding is a note.
+    another worker, and causes no finding. If the second attempt uses a different API key, or comes
+    at least a minute later on a different connection, the finding is a note.
     """
 
     def __init__(self) -> None:
@@ -131,7 +132,7 @@ def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator
 
 
 def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
-    """Yield a finding if a client gave up on a delayed attempt and sent another key during the delay.
+    """Yield a finding if a client gave up on a delayed attempt and sent a different key during the delay.
 
     `exchange` is the delayed attempt. The delayed attempt is judged after the attempt with the other
     key, because exchanges are judged in the order of their responses.

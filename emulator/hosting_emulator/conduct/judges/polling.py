@@ -120,7 +120,8 @@ class PolledTooEarly(ConductJudge):
 def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bool) -> bool:
     """Return whether the client must have received an earlier response before it sent a poll.
 
-    With `may_be_first`, a poll on another connection may be the first poll of another program.
+    With `may_be_first`, a poll on a different connection may be the first poll of a different
+    program.
     """
     if may_be_first and poll.connection_use is not earlier.connection_use:
         return False
@@ -133,10 +134,10 @@ def _ignored_advice(
     """Return the advice that a poll ignored, or None if the poll ignored no advice.
 
     The poll must follow the advice of the last response on its own connection. If the poll followed
-    the advice of a later response on another connection, the poll is allowed, because a client with
-    two connections receives both responses. If there is no response on the poll's own connection,
-    the poll must follow the advice of the last response on any connection. The advice that applied
-    to the poll is removed, because it allows only one poll.
+    the advice of a later response on a different connection, the poll is allowed, because a client
+    with two connections receives both responses. If there is no response on the poll's own
+    connection, the poll must follow the advice of the last response on any connection. The advice
+    that applied to the poll is removed, because it allows only one poll.
     """
     if workers > 1:
         return _ignored_by_pool(advice, poll)

@@ -116,7 +116,7 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
     if exchange.knows_response(earlier) == "no":
         return False
     if earlier.key != exchange.key and _is_about_key(earlier, code):
-        return False  # a request with another key may be accepted
+        return False  # a request with a different key may be accepted
     is_read = exchange.spec is not None and exchange.spec.method == "GET"
     if is_read:
         return not exchange.waited(earlier, _NEW_READ_MS)

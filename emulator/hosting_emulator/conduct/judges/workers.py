@@ -86,7 +86,7 @@ class Workers:
 
 
 def _was_over(use: ConnectionUse, exchange: ExchangeView) -> bool:
-    """Return whether a connection had ended when a request arrived on another connection."""
+    """Return whether a connection had ended when a request arrived on a different connection."""
     passage = exchange.entry.passage
     if passage is not None:
         return 0 < use.connection.ended < passage.arrival

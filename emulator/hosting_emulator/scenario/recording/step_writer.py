@@ -179,7 +179,7 @@ class StepWriter:
         return f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
 
     def _call(self, entry: Entry) -> Document | None:
-        """Return a step with `call` or `poll`, or None if neither sends the same request."""
+        """Return a step with `call` or `poll` that sends the recorded request, or None if neither can."""
         if entry.call is None or entry.body_bytes > len(entry.body):
             return None
         match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
