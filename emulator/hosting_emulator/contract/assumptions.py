@@ -735,7 +735,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         assumption or its value is not allowed.
         """
         merged = msgspec.structs.asdict(self)
-        changed = convert(merged, Assumptions)  # returned if `values` is empty
+        changed = convert(merged, Assumptions)  # the result if `values` is empty
         for name, value in values.items():
             if name not in merged:
                 raise AssumptionRefused(_why_unknown(name, merged))

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 #: In Python, `$` also matches before a final line break. With this suffix, `$` matches only at the
-#: very end, as in JSON Schema.
+#: very end of the string, as in JSON Schema.
 END_OF_TEXT = r"(?!\n)"
 
 

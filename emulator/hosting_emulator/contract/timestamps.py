@@ -55,7 +55,8 @@ def parse_timestamp(text: str) -> int:
     return at_ms
 
 
-@lru_cache(maxsize=256)  # most timestamps in a run fall within the same few seconds
+# Cache results, because most timestamps in a run fall within the same few seconds.
+@lru_cache(maxsize=256)
 def _second(seconds: int) -> str:
     moment = datetime.fromtimestamp(seconds, UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")

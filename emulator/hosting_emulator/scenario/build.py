@@ -53,7 +53,7 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     mistakes = Mistakes()
     source = _world_source(scenario, mistakes)
     _check_records(scenario, source, mistakes)
-    mistakes.raise_error()  # the checks below need valid records
+    mistakes.raise_error()  # stop, because the checks below need valid records
     with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, source, machine_ms, part.world)
     change = Change(world, world.at_ms)

@@ -48,7 +48,8 @@ class ExpectPart(Part):
 
     An expected value is a plain value, `*` for any value except null, `/…/` for a regular
     expression, a comparison such as `{at_least: 3}`, or a list of alternatives. If the actual value
-    is a list, a list is the whole list. A value that can never match is an error in the file.
+    is a list, an expected list must match the whole list. An expected value that can never match is
+    an error in the file.
     """
 
     status: Any = msgspec.UNSET

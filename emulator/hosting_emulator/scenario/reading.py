@@ -99,7 +99,7 @@ def without_seed(text: str) -> str:
     """
     try:
         scenario = read_scenario(text, "scenario.yaml")
-    except ScenarioError:  # no world can have this text as its source
+    except ScenarioError:  # an invalid text is not the source of any world
         return text
     if scenario.part.seed is None:
         return text

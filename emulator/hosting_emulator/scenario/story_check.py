@@ -92,7 +92,7 @@ class StoryCheck:
             step_counts[shared.name] = _count_steps(steps, shared.steps, step_counts)
             self._parts[shared.name] = (steps, shared)
         if self._part.parts:
-            mistakes.raise_error()  # the expansion of a part that uses itself would never end
+            mistakes.raise_error()  # stop, because the expansion of a part that uses itself would never end
         return step_counts
 
     def _check_part_use(self) -> None:
@@ -116,7 +116,7 @@ class StoryCheck:
         with mistakes.collect(location):
             check_step_connection(location, step)
         if step.intervene and "add" in step.intervene:
-            mistakes.raise_error()  # later steps may name a record that could not be added
+            mistakes.raise_error()  # stop, because later steps may name a record that could not be added
         with mistakes.collect(location):
             check_aliases(scope, location, step)
         with mistakes.collect(location):

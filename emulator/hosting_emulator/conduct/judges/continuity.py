@@ -32,7 +32,7 @@ class _Continuity(ConductJudge):
         #: about an operation or a list, and False means a later response.
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
         #: Whether each client has followed an operation or a list to its end. A client that never
-        #: follows one to its end may stop for any reason.
+        #: follows an operation or a list to its end may stop for any reason.
         self._reaches_end: Recent[bytes, bool] = Recent()
 
     def _note_continuation(self, response: ExchangeView) -> None:

@@ -161,7 +161,7 @@ def _key_changed(first: ExchangeView, second: ExchangeView) -> Finding:
         result = str(first.status)
     quote = None
     spec = first.spec
-    if spec is not None and spec.retry_sentence:  # the rule's own quote is about another call
+    if spec is not None and spec.retry_sentence:  # the rule's own quote is about a different call
         quote = (spec.retry_sentence, f"contract, section {spec.section}")
     is_other_connection = second.connection_use is not first.connection_use
     may_be_another_run = is_other_connection and second.waited(first, _ANOTHER_RUN_MS)
