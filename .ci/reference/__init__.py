@@ -1,4 +1,4 @@
-"""The generated reference: pages in `docs/reference` that are written from the code's declarations.
+"""Generates the reference: the pages in `docs/reference`, from the declarations in the code.
 
 `python -m reference`, which `make record` runs, writes the pages. Each module renders one topic.
 `pages.py` lists them.

@@ -42,7 +42,7 @@ def contexts(parent: click.Context) -> Iterator[click.Context]:
 
 
 def name_of(context: click.Context) -> str:
-    """Return the name of a command without that of the program: `fault add`."""
+    """Return the name of a command without the program's name, such as `fault add`."""
     return context.command_path.removeprefix(f"{PROGRAM} ")
 
 

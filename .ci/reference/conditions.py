@@ -1,4 +1,4 @@
-"""The page of conditions: which requests a fault or an outcome meets, and when it acts."""
+"""The page of conditions, which select the requests for a fault or an outcome, and the time when it acts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown that GitHub, the documentation site and the emulator's own pages all show alike."""
+"""Writes Markdown that GitHub, the documentation site and the emulator's own pages show in the same way."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def anchor(heading: str) -> str:
 def sentence(text: str) -> str:
     """Return text with a capital at its start and a full stop at its end.
 
-    A name such as `before_commit` at the start is left as it is.
+    A name such as `before_commit` at the start is left unchanged.
     """
     stripped = " ".join(text.split())
     if stripped and "_" not in stripped.split()[0]:

@@ -115,7 +115,7 @@ PAGES = (
 
 
 def index() -> str:
-    """Return the page that lists all others."""
+    """Return the page that lists all other pages."""
     rows = [[f"[{page.title}]({page.name}.md)", page.about] for page in PAGES]
     text = "These pages are written from the code itself, so they list everything that it declares."
     return join("# Reference", NOTE, text, table(["page", "what it lists"], rows)) + "\n"

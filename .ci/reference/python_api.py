@@ -23,7 +23,7 @@ INTRODUCTION = """\
 own world, as a `HostingEmulator`, through the fixture `hosting_emulator`. The names on this page are
 public; all others may change at any time."""
 
-#: The classes that a test uses most, in the order of the page.
+#: The classes that tests use most, in the order of the page.
 _FIRST = ("HostingEmulator", "WorldClock", "Requests", "Filters", "ArmedFault", "ControlClient")
 
 
@@ -136,7 +136,7 @@ def _class(name: str, kind: type) -> str:
 
 
 def _fields(kind: type) -> list[list[str]] | None:
-    """Return a row for each field of a class that only has fields, or None for another class."""
+    """Return a row for each field of a class that has only fields, or None for any other class."""
     if not (issubclass(kind, msgspec.Struct) or typing.is_typeddict(kind)):
         return None
     hints = typing.get_type_hints(kind, include_extras=True)
@@ -228,7 +228,7 @@ def _parameter_texts(signature: inspect.Signature) -> list[str]:
 
 
 class _Text:
-    """An annotation that is shown as it is."""
+    """An annotation that is shown unchanged."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -238,7 +238,7 @@ class _Text:
 
 
 def _annotation(annotation: Any) -> str:
-    """Return a type as a reader writes it: without the names of modules."""
+    """Return a type without the names of modules, as users write it."""
     if annotation is None or annotation is type(None):
         return "None"
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)

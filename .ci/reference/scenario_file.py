@@ -30,7 +30,7 @@ SECTIONS = {
     "LogPart": "log",
     "Comparison": "Comparisons",
 }
-#: Definitions that have a page of their own.
+#: Definitions that have a separate page.
 PAGES = {
     "Fault": "[fault](faults.md)",
     "Outcome": "[outcome](outcomes.md)",

@@ -1,4 +1,4 @@
-"""What faults and outcomes share: the options of their kinds, and the command that shows an example."""
+"""The sections that faults and outcomes share: the options of each kind, and an example command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reference.markdown import block, docstring, join, table
 from reference.value_types import Schema, fields_rows
 
 DEFINITIONS: Mapping[str, Schema] = scenario_schema()["$defs"]
-#: Definitions of the scenario schema that have a page or a section of their own.
+#: Definitions of the scenario schema that have a separate page or section.
 LINKS = {
     "Condition": "[conditions](conditions.md#conditions-on-the-world)",
     "PartialEffects": "[partial effects](outcomes.md#partial-effects)",

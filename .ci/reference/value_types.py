@@ -1,4 +1,4 @@
-"""The types of fields, in words, from a JSON Schema."""
+"""Describes the types of fields in a JSON Schema in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from reference.markdown import prose, sentence
 
 Schema = Mapping[str, Any]
-#: Values that need no mention, because a field without a value has them.
+#: Default values that the tables leave out, because they mean that the field has no value.
 _EMPTY: tuple[Any, ...] = (None, [], {}, "")
 _PLURALS = {"string": "strings", "integer": "integers", "object": "objects", "number": "numbers"}
 _MOST_CHOICES = 30

@@ -83,7 +83,7 @@ class ConnectionWatch:
         return list(self._connections)
 
     def sentence(self) -> str:
-        """Return a sentence about the connections to other machines, or an empty text without any.
+        """Return a sentence about the connections to other machines, or an empty text if there are none.
 
         If they cannot be watched, the sentence says so.
         """

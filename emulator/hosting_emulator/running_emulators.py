@@ -194,8 +194,8 @@ def _is_private(folder: Path) -> bool:
 def registered(record: EmulatorRecord) -> Iterator[None]:
     """Keep a record in the registry during a `with` block, and keep its file locked until the process ends.
 
-    The lock shows other programs that the process is running. Without a registry folder, and if the
-    record cannot be written, nothing is registered.
+    The lock shows other programs that the process is running. If there is no registry folder, or if
+    the record cannot be written, nothing is registered.
     """
     path = None
     with suppress(OSError):

@@ -1,7 +1,7 @@
 """The environment variables that the emulator and its commands read.
 
 A service of Kubernetes, or a linked container of Docker, that is called `hosting-emulator` puts
-variables with the same beginning into each container, such as HOSTING_EMULATOR_PORT with the value
+variables with the same prefix into each container, such as HOSTING_EMULATOR_PORT with the value
 `tcp://10.0.0.7:4620`. These service links are recognized and ignored.
 """
 
@@ -77,7 +77,7 @@ def read_variable(name: str) -> str | None:
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    """Return the variables whose names begin like ours, and that nothing reads."""
+    """Return the variables that have the prefix of our variables although no command reads them."""
     return sorted(
         name
         for name, value in environment.items()

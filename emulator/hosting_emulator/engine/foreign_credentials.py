@@ -45,7 +45,7 @@ def describe_foreign_ticket(engine: Engine, secret: str) -> str | None:
 def describe_foreign_grant(
     engine: Engine, credential: str, is_issued_by: Callable[[Engine], bool]
 ) -> str | None:
-    """Return a sentence about a code or refresh token of another world, or None if there is none."""
+    """Return a sentence about a code or refresh token that another world issued, or None."""
     owners = [other.world.name for other in engine.worlds() if is_issued_by(other)]
     return _describe_owners(engine, credential, owners)
 

@@ -409,7 +409,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def token(self, user: str | None = None, **options: Unpack[TokenOptions]) -> str:
         """Return an access token for a user, who is given by alias or id.
 
-        By default, the token is valid for ten years of world time, also after a reset or a rewind,
+        By default, the token is valid for ten years of world time, even after a reset or a rewind,
         and every call for the same user returns the same token. `mint_token` always creates a new
         token. Raises ControlRefused (404) for an unknown user.
         """

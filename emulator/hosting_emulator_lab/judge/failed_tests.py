@@ -30,12 +30,12 @@ _PATTERNS = (
     # dotnet test: Failed Shop.Tests.Deploys [213 ms]
     re.compile(r"^\s*Failed (?P<name>\S+) \[[0-9<> ]+m?s\]$"),
 )
-#: An escape sequence that changes the color, in the form in which printed lines are kept.
+#: Matches an escape sequence that changes the color, as it is escaped in stored output lines.
 _COLOR = re.compile(r"\\x1b\[[0-9;]*m")
 
 
 def failed_tests(printed_lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the failed tests, each once, in the order of the output."""
+    """Return the names of the failed tests in the order of the output, without duplicates."""
     names: dict[str, None] = {}
     for line in printed_lines:
         name = _failed_test(_COLOR.sub("", line))

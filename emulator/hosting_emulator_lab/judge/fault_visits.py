@@ -42,7 +42,7 @@ class FaultVisits:
         self._lock = threading.Lock()
 
     def visit(self, point: FaultPoint, clean: CleanRun) -> RunVisit:
-        """Return the visit of a run at a point. Raises what `perform` raises."""
+        """Return the visit of a run at a point. Raises any exception of `perform`."""
         return self._visit(point, clean, self._delays(clean).late_ms(point))
 
     def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:

@@ -18,14 +18,17 @@ _LASTING_FACTOR = 2
 class TimeLimits:
     """The time limits of runs that are compared with a clean run.
 
-    `own_limit_s` is the limit that the user chose, in real seconds. If it is None, a limit depends on
-    the duration of the clean run.
+    `own_limit_s` is the limit that the user chose, in real seconds. If `own_limit_s` is None, the
+    limit depends on the duration of the clean run.
     """
 
     own_limit_s: float | None = None
 
     def limit_s(self, clean: CleanRun, *, is_lasting: bool) -> float:
-        """Return the time limit of a run in real seconds. `is_lasting` is about the failure it meets."""
+        """Return the time limit of a run in real seconds.
+
+        `is_lasting` means that the run has a lasting effect.
+        """
         if self.own_limit_s is not None:
             return self.own_limit_s
         limit_s = max(SHORTEST_LIMIT_S, _LIMIT_FACTOR * clean.end.duration_s)
