@@ -107,7 +107,8 @@ class Store:
         if os.geteuid() != 0:
             raise NotHere("only root can")
         self._places = [f"--root={room / 'store'}", f"--runroot={room / 'run'}"]
-        # The overlay driver takes half the time of copies, but not every kernel allows it.
+        # Try the overlay driver first, because it takes half the time of copies, but not every
+        # kernel allows it.
         for driver in ("overlay", "vfs"):
             self._options = [*self._places, f"--storage-driver={driver}"]
             try:

@@ -149,7 +149,7 @@ def _pairs(world: World, count: int) -> Iterator[tuple[str, str, Any]]:
     drawn = random.Random(1)
     moment = deployment.id[:10]
     for _ in range(count):
-        # Every hexadecimal digit is also a digit of a ULID.
+        # Use hexadecimal digits, because each of them is also a digit of a ULID.
         own, other = (f"{moment}{drawn.getrandbits(64):016X}" for _ in range(2))
         yield DEPLOYMENTS.name, own, replace(deployment, id=own, operation_id=other)
         yield OPERATIONS.name, other, replace(operation, id=other, deployment_id=own)

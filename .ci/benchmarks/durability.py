@@ -73,7 +73,7 @@ def _rate(seconds: float, durability: str, *, slow: bool = False) -> float:
         ControlClient(ready["control_url"]) as control,
     ):
         request = dict(requests(ready))[FLAG]
-        # The first load warms up the server, as if it had run for a while.
+        # Warm up the server, so that it behaves as if it had run for a while.
         load(port_of(ready), [replace(request, fresh="warm-")], 1, client, CONNECTIONS)
         control.world("default").reset()
         return load(port_of(ready), [request], seconds, client, CONNECTIONS).rate

@@ -97,7 +97,8 @@ class Address:
             plain_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._tls is None:
                 return plain_socket
-            # `wrap_socket` closes the plain socket if the handshake fails.
+            # Do not close the plain socket here, because `wrap_socket` closes it if the handshake
+            # fails.
             return self._tls.wrap_socket(plain_socket, server_hostname=self._server_name)
         except (OSError, UnicodeError) as error:
             raise Unreachable(_why_unreachable(error, self._timeout_s)) from error

@@ -79,7 +79,7 @@ def _make_first_contact(run: CheckRun) -> ServerResponse:
     """
     base_url = run.options.base_url
     responses: list[ServerResponse] = []
-    # These calls are about a project, and the contract does not say which role they need.
+    # Use the reads of a project for which the contract does not say which role they need.
     call_ids = [
         spec.call_id
         for spec in CALLS.values()

@@ -43,7 +43,7 @@ def _read_clauses() -> Iterator[Clause]:
                 name = resource_name(sentence.declaration)
                 listed_resources.add(name)
                 yield from _field_clauses(name, section.title)
-    # A new resource or a new call needs no section. Its sentences come last.
+    # Add the sentences of resources and calls that no section lists, such as a new resource.
     for name in RESOURCES:
         if name not in listed_resources:
             yield from _field_clauses(name, name)

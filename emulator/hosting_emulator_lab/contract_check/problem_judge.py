@@ -154,7 +154,8 @@ class ProblemJudge:
     def _record_status(self, spec: CallSpec, response: ServerResponse) -> None:
         if response.code is None or response.code not in PROBLEMS:
             return
-        # A call that lists its statuses may have to use 400 for a code with another status.
+        # Allow 400, because a call that lists its statuses may have to use it for a code whose own
+        # status is not listed.
         is_forced = bool(spec.listed_statuses) and response.status == 400
         if response.status not in _HTTP_STATUSES and not is_forced:
             self._behavior.record_status(response.code, response.status)

@@ -53,7 +53,8 @@ class SuccessJudge:
                 keys.response, f"{response}: it has none of the fields of {spec.response}"
             )
         if document.get("next_cursor") == "":
-            # An empty cursor means the same as a missing cursor: there is no next page.
+            # Remove an empty cursor, which means the same as a missing cursor: there is no next
+            # page.
             document = {name: value for name, value in document.items() if name != "next_cursor"}
         self._documents.judge_fields(response, document, spec.response)
         self._judge_combinations(response, spec.response, document)

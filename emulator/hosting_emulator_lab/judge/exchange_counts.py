@@ -96,7 +96,7 @@ def fast_attempts(exchanges: Iterable[ObservedExchange]) -> Mapping[str, int]:
         name = f"{exchange.method} {exchange.path}?{exchange.query} {exchange.idempotency_key}"
         last_time = last_times.get(name)
         last_times[name] = time
-        # A clock that stands still, as in tests, shows no pause.
+        # Skip equal times, because a clock that stands still, as in tests, shows no pauses.
         if last_time is None or time == last_time or time - last_time > _HARDLY_A_PAUSE:
             lengths[name] = 0
         lengths[name] += 1

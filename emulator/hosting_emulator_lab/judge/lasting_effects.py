@@ -58,7 +58,8 @@ class LastingEffect:
         response = request.response
         if not isinstance(response, dict):
             return False
-        # Only the first page can be empty, and an empty page has no next page.
+        # Leave out later pages that have a next page, because only the first page can be empty, and
+        # an empty page has no next page.
         if response.get("next_cursor") and request.number > 1:
             return False
         return any(response.get(name) != value for name, value in self.effect.items())
@@ -78,7 +79,8 @@ class LastingEffect:
         """
         match self.armed_as:
             case "outcome":
-                # A client that begins the operation again gets the same outcome.
+                # Apply the outcome without limit, so that a client that begins the operation again
+                # gets the same outcome.
                 rule = {
                     "call": request.call,
                     "skip_first": request.operations_before,
@@ -185,7 +187,7 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
         "starts an operation that takes long, and then succeeds",
         {"succeed": {"queued": "10m", "running": "20m"}},
     ),
-    # More deployments than the largest page holds (contract, section Limits).
+    # Add more deployments than the largest page holds (contract, section Limits).
     "another_page": LastingEffect(
         "altered",
         "returns one more page",

@@ -36,7 +36,7 @@ _NULL_IN_NAME = re.compile(
 #: Matches the lines that runtimes print when a program crashes. Other programs may print such lines
 #: too, so a match only makes a verdict unclear.
 _CRASH = re.compile(
-    # Node's fetch also raises a TypeError for a broken connection.
+    # Exclude the TypeError that Node's fetch raises for a broken connection.
     r"(?!TypeError: (?:fetch failed|terminated))"
     r"(?:TypeError|KeyError|AttributeError|IndexError|UnboundLocalError|NameError|ReferenceError"
     r"|ZeroDivisionError)\b.*|ValueError: (?:max|min)\(\).*|ValueError: not enough values to unpack.*"
@@ -57,7 +57,7 @@ def lasting_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
 def _verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     """Return the verdict and its reasons. The caller adds the effect to the reasons."""
     end = run.end
-    # A client may repeat an operation that failed.
+    # Ignore failed operations, because a client may repeat an operation that failed.
     additions = state_differences(run.observation, run.clean, include_failed=False).additions
     if additions and effect.request_end != "altered":
         return "doubled", additions
@@ -82,7 +82,7 @@ def _failure_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     code = run.end.exit_code
     if code in _SIGNAL_CODES:
         return "crashed", [f"exit code {code}: signal {code - 128}"]
-    # A failed test reports a failure, and is not a crash.
+    # Treat a failed test as a reported failure, and not as a crash.
     if run.end.failure_text:
         return "gave up", []
     doubt = f"it ends with exit code {code}: it gave up, or it crashed"
@@ -152,7 +152,7 @@ def _vain_attempts(run: JudgedRun) -> str:
         request for request in run.clean.observation.requests if request.call == run.point.call
     ]
     is_retried = attempts >= _RETRIES * max(1, len(usual_requests))
-    # A retry after a pause is right if the effect may end at any time.
+    # Accept retries after pauses if the effect may end at any time.
     is_in_vain = run.point.fault not in _MAY_END or run.breaks_rule("retried-too-soon")
     return f"{attempts} attempts" if is_retried and is_in_vain else ""
 

@@ -155,7 +155,8 @@ def _merge_phases(
         reason = _ALIKE_IN_BOTH_PHASES.get(fault)
         if request.is_read:
             reason = READ
-        # A refused request has no commit after which a fault could act.
+        # Leave out the second phase, because a refused request has no commit after which a fault
+        # could act.
         if not request.succeeded:
             points.append(before)
         elif reason is None:
@@ -174,7 +175,8 @@ def _take_turns(points_by_request: Iterable[Sequence[FaultPoint]]) -> list[Fault
 
 def _quick_rank(point: FaultPoint) -> int:
     """Return a point's rank in a quick plan. Lower ranks come first."""
-    # A client that retries survives a connection that was reset before the commit.
+    # Rank this point last, because every client that retries survives a connection that was reset
+    # before the commit.
     is_harmless = point.fault == "connection_reset" and point.phase == "before_commit"
     if is_harmless or point.fault not in _MOST_REVEALING:
         return len(_MOST_REVEALING)

@@ -162,7 +162,8 @@ class CleanRun:
         printed_lines = None
         if first_end.comparable_lines == second_end.comparable_lines:
             printed_lines = first_end.printed_lines
-        # The first run may have to start or build something that the second run uses.
+        # Use the shorter duration, because the first run may have to start or build something that
+        # the second run uses.
         duration_s = min(first_end.duration_s, second_end.duration_s)
         second_keys = {request.name: request.key for request in second_observation.requests}
         return cls(

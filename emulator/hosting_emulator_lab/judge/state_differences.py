@@ -46,7 +46,8 @@ def state_differences(
         count = rows.total() - start[kind].total()
         usual_count = usual_rows.total() - start[kind].total()
         if kind == "API key":
-            # A key whose name differs between the clean runs cannot be identified as missing.
+            # Consider only keys in both clean runs, because a key whose name differs between them
+            # cannot be identified as missing.
             missing = (usual_rows - rows) & second_state[kind]
             if not missing and 0 <= count - usual_count <= observation.lost_keys:
                 continue

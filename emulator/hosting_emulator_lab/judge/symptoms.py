@@ -181,7 +181,7 @@ def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
     if effect.request_end == "altered":
         return "absence-ignored"
     if effect.request_end == "refused":
-        # A judge cannot see whether the client needs what it reads.
+        # Report less for a read, because a judge cannot see whether the client needs what it reads.
         is_read = ALL_CALLS[point.call].method == "GET"
         return "may-hide-failure" if is_read else "refusal-is-success"
     return "unfinished-operation-is-success"

@@ -78,6 +78,6 @@ class WorldChanges:
         """Move a copy of a world to the moment of the comparison, and return its state."""
         began = datetime.fromisoformat(self._clock.now)
         now = datetime.fromisoformat(copy.clock.freeze().now)
-        # The client may have moved the clock beyond this moment.
+        # Do not move the clock back, because the client may have moved it beyond this moment.
         copy.clock.advance_to(max(now, began + _SETTLING_TIME))
         return summarize(copy.export())

@@ -53,7 +53,7 @@ def without_failed(state: StateRows) -> StateRows:
 
 def failed_operations(state: StateRows) -> Counter[str]:
     """Return the rows of operations that failed."""
-    # The number of rows is negative if the run changed rows of an earlier world.
+    # Drop negative numbers of rows, which occur if the run changed rows of an earlier world.
     operations = +state["operation"]
     return Counter({row: count for row, count in operations.items() if _FAILED.search(row)})
 

@@ -152,7 +152,7 @@ class Comparison:
         before = recorded
         after = replayed
         if at.endswith(".type"):
-            # The address of a problem's documentation says nothing about the service.
+            # Ignore the address before `/errors/`, because it says nothing about the service.
             before = recorded.rpartition("/errors/")[2]
             after = replayed.rpartition("/errors/")[2]
         if at.endswith("cursor") and _CURSOR.fullmatch(before) and _CURSOR.fullmatch(after):

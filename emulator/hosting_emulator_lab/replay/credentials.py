@@ -99,6 +99,6 @@ class ReplayCredentials:
             return
         self._tokens[key["id"]] = value
         recorded_value = recorded.members.get("value")
-        # Recordings of other tools may contain the value of the recorded key.
+        # Remember the recorded value too, because recordings of other tools may contain it.
         if isinstance(recorded_value, str) and recorded_value != REDACTED:
             self._values.pair(recorded_value, value)

@@ -127,7 +127,7 @@ def _read_entry(
     if not from_emulator:
         headers = _client_headers(headers, request.get("postData"))
     body, missing_part = _read_body(request)
-    # The emulator's own recordings also say which requests are not calls.
+    # Trust the emulator's own recordings, which also say which requests are not calls.
     call = entry.get("_call") if from_emulator else call_of(request["method"], target)
     exchange = {
         "n": number,

@@ -30,7 +30,8 @@ def read_exchanges(items: Sequence[Any]) -> Recording:
                     f"request {item['n']} has no headers and bodies: write the record with "
                     "`hosting-emulator requests har`, or with `requests list --json --whole`"
                 )
-            # A fault made the second delivery. In a replay, the same fault makes it again.
+            # Skip second deliveries, because a fault made them. In a replay, the same fault makes
+            # them again.
             if item.get("call") != REDEEM_TICKET and not item.get("second_delivery_of"):
                 exchanges.append(_read_exchange(item, _delivered_exchange(item, items)))
     if not exchanges:

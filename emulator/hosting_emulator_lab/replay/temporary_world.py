@@ -55,7 +55,8 @@ def _fresh_world(
 ) -> HostingEmulator:
     clock: ClockRequest = {"mode": "frozen"}
     assumptions = dict(beginning.assumptions)
-    # A scenario has its own assumptions and its own time.
+    # Set these only without a scenario, because a scenario has its own assumptions and its own
+    # time.
     if beginning.scenario is None:
         assumptions = {**record.world.assumptions, **assumptions}
         begins_at = record.world.began_at or record.world.at

@@ -32,7 +32,8 @@ def send_request_ids(run: CheckRun) -> None:
         _read(run, _request_id(length), UNUSED_ID)
     outside_bounds = [_read(run, ""), _read(run, _TOO_LONG)]
     for call_id in run.callable_ids():
-        # The header of a refusal must not repeat an id that is out of bounds.
+        # Get a refusal from each call, because the header of a refusal must not repeat an id that
+        # is out of bounds.
         for request_id in ("", _TOO_LONG):
             headers = {"X-Request-Id": request_id}
             run.call(call_id, _purpose(request_id), subject=UNUSED_ID, headers=headers)
@@ -74,7 +75,8 @@ def accept_request_ids(run: CheckRun, repeat: Callable[..., ServerResponse]) -> 
         headers = {"X-Request-Id": _request_id(length)}
         response = repeat(f"an X-Request-Id of {length}", headers=headers)
         if response.code == "idempotency_key_reused":
-            # The server refuses every repetition, independently of its X-Request-Id.
+            # Skip the sentences, because the server refuses every repetition, independently of its
+            # X-Request-Id.
             run.evidence.skips(_KEYS, response)
         elif run.expect.success(_KEYS, response):
             run.evidence.holds(_KEYS, response)

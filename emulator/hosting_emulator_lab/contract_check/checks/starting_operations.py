@@ -68,8 +68,8 @@ def initialize_source(run: CheckRun) -> None:
     if retried.code == "idempotency_key_reused":
         run.evidence.differs("condition.reused", retried, "the request is the same")
     if retried.ok and not is_same and retried["id"] is not None:
-        # The contract does not show the response to a retry of this call. Poll the second operation
-        # until it ends, too.
+        # Only add a note, because the contract does not show the response to a retry of this call.
+        # Poll the second operation until it ends, too.
         run.behavior.note(f"a retry of {SOURCE} starts another operation")
     changed = _initialize(run, generation + 1, key, "the same key, another generation")
     run.expect.refusal("condition.reused", changed, "idempotency_key_reused")
@@ -88,8 +88,8 @@ def _send_keys_at_bounds(run: CheckRun, refusal: str | None) -> None:
     for key in (short_key(run), long_key):
         purpose = f"an Idempotency-Key of {len(key)}, a wrong generation"
         response = _initialize(run, _WRONG_GENERATION, key, purpose)
-        # If the server calls a wrong generation an invalid request, this code does not show a
-        # mistake in the key.
+        # Skip this if the server calls a wrong generation an invalid request, because then the code
+        # does not show a mistake in the key.
         if refusal != "invalid_request":
             accepts_key(run, response)
 
@@ -186,7 +186,7 @@ def apply_domains(run: CheckRun) -> None:
     accept_request_ids(run, apply)
     other = apply("the same key with its case swapped", key=key.swapcase())
     is_new = other["id"] != response["id"]
-    # For any key, a service may return the operation that is already active.
+    # Check this with a new key, because a service may return the active operation for any key.
     if is_new or apply("a new key", key=run.new_key())["id"] != response["id"]:
         judge_other_case(run, other, is_new=is_new)
     send_short_key(run, apply)

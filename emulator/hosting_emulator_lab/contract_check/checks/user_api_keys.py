@@ -99,7 +99,7 @@ def _create_keys_at_bounds(run: CheckRun, create: Callable[..., ServerResponse])
             run.evidence.holds(_NAME_KEYS, short_name)
     elif accepts_key(run, create(purpose, key=long_key)):
         run.evidence.differs(_NAME_KEYS, short_name, "the name is within bounds")
-    # A character has the length 1, however many bytes it takes.
+    # Use a character of two bytes, because the length of a name counts characters.
     wide_name = f"{PREFIX}{run.options.run_id}-".ljust(64, "é")
     other = create(
         "the same key with its case swapped, a name of 64", name=wide_name, key=long_key.swapcase()
