@@ -13,7 +13,19 @@ fault and outcome can have these conditions, beside the options of its kind. The
 them as options (`--skip-first 2`), a scenario file and the control API as keys beside the kind
 (`skip_first: 2`). `hosting-emulator triggers` shows what each trigger waits for.
 
-An outcome has fewer conditions than a fault, because it looks at operations, and not at requests."""
+An outcome has fewer conditions than a fault, because it looks at operations, and not at requests.
+
+All keys that a trigger names must match, and all conditions must allow it to act. `every: 3` is the
+third matching request, the sixth and so on, and after `skip_first: 1` the fourth, the seventh. A
+request that a trigger is compared with is *considered*, a matching one is *seen*, and an action is a
+*hit*. A fault that no call can match is refused, such as one with a path outside `/v1`."""
+
+WHEN_A_CONDITION_IS_READ = """\
+A fault reads the condition when a request arrives. After the commit, it sees the state after the
+request's own change: with `after_commit` and `while: {flag: true}`, it acts on the request that
+switches the flag on, and not on the one that switches it off. An outcome reads the condition when a
+phase of its operation begins, and at each change of the world. `times` then counts the operations on
+which it acted, and an operation waits for at most one outcome."""
 
 
 def render() -> str:
@@ -43,6 +55,7 @@ def render() -> str:
         table(head, rows(faults.conditions, outcomes.conditions)),
         "## Conditions on the world",
         f"These are the keys of `while`. {docstring(world['description'])}",
+        WHEN_A_CONDITION_IS_READ,
         table(
             ["key", "value", "meaning"],
             [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hosting_emulator.conduct.rules import RULES
+from hosting_emulator.conduct.rules import PRINCIPLES, RULES
 from reference.markdown import join, prose, table
 
 INTRODUCTION = """\
@@ -22,7 +22,15 @@ def render() -> str:
             f"{prose(rule.title)} ({rule.severity}). {prose(rule.matters)}",
             f"*Because:* “{prose(rule.because)}” ({rule.place})",
             f"*Instead:* {prose(rule.instead)}",
+            f"*Exceptions:* {prose(rule.exceptions)}" if rule.exceptions else "",
         )
         for rule in RULES.values()
     ]
-    return join(INTRODUCTION, table(["rule", "severity", "what it finds"], rows), *sections)
+    principles = "\n".join(f"- {prose(text)}" for text in PRINCIPLES)
+    return join(
+        INTRODUCTION,
+        table(["rule", "severity", "what it finds"], rows),
+        "## What counts",
+        principles,
+        *sections,
+    )

@@ -77,7 +77,7 @@ def test_the_reference_shows_every_problem_code():
 def test_the_reference_shows_every_rule_of_conduct(api: HttpWorld):
     rules = api.emulator.control.contract("conduct-rules")
 
-    assert headings("conduct-rules.md", 2) == [rule["id"] for rule in rules]
+    assert headings("conduct-rules.md", 2) == ["What counts", *(rule["id"] for rule in rules)]
     for rule in rules:
         assert f"({rule['place']})" in PAGES["conduct-rules.md"]
 
@@ -85,7 +85,10 @@ def test_the_reference_shows_every_rule_of_conduct(api: HttpWorld):
 def test_the_reference_shows_every_variation_point(api: HttpWorld):
     points = api.emulator.control.contract("variation-points")
 
-    assert headings("variation.md", 2) == [point["id"] for point in points]
+    assert headings("variation.md", 2) == [
+        "What holds at all points",
+        *(point["id"] for point in points),
+    ]
 
 
 def test_the_reference_shows_every_assumption(api: HttpWorld):

@@ -20,6 +20,7 @@ class ConductRule:
     first and last requests, the time between the two, and words from the judge. If the template is
     empty, the judge writes the whole message. `because` quotes the sentence that forbids the conduct, and
     `place` is the source of that sentence. `matters` describes the harm, and `instead` the remedy.
+    `exceptions` says when such requests are no finding, or a finding of another severity.
     """
 
     id: str
@@ -30,6 +31,7 @@ class ConductRule:
     place: str
     matters: str
     instead: str
+    exceptions: str = ""
 
     def row(self) -> ConductRuleRow:
         """Return the rule as a row for lists of rules."""
@@ -41,8 +43,42 @@ class ConductRule:
             place=self.place,
             matters=self.matters,
             instead=self.instead,
+            exceptions=self.exceptions,
         )
 
+
+#: How requests are judged, whatever the rule. The reference prints these sentences.
+PRINCIPLES = (
+    "A client is judged by what it could know when it sent a request. A response that a fault lost "
+    "told the client nothing. A response that was sent completely over an open connection was "
+    "received, however late. A client that closes its connection before that has given up, and does "
+    "not know the result.",
+    "Waiting means that world time or the machine's time passes. A test that moves a frozen clock has "
+    "waited, and so has a client that slept.",
+    "Two Authorization headers are two clients, even for one user. Each polls, waits and is rate "
+    "limited on its own.",
+    "Requests on one connection belong to one client, unless a pool of connections shows itself: two "
+    "requests are in progress at once, or a connection is used again after another one was used. The "
+    "next request may then be another worker's. What only a single client would do wrong is a note, "
+    "and what too many requests prove stays a warning.",
+    "A client that opens a connection for each request is recognized because it sends the same "
+    "request again: with the same Idempotency-Key, a second later, or more than once. Within 50 "
+    "milliseconds, five times are needed. A request on another connection within 50 milliseconds of "
+    "real time had already been sent, unless a frozen clock was moved in between, or the first "
+    "connection had been closed before the other was opened.",
+    "Workers that share a token, and whose requests never overlap, cannot be told from one client. If "
+    "one of them is reported for a poll of another, give each worker its own token or its own world. "
+    "The same holds for tests that share a world.",
+    "A note fails nothing: the conduct may be intended, or caused by another program.",
+    "Requests from the emulator's own pages and tools are not checked. Visits to a page of a dev "
+    "origin are checked if they have an Authorization header.",
+    "A reset, another scenario or an imported state starts over. After a restored snapshot or a "
+    "rewind, findings stay, and earlier requests no longer count against later ones.",
+    "From the first check on, no request is missed, however many there are. Requests that had left "
+    "the log before are counted as not checked. `exec --conduct` starts checking before the command.",
+    "At most 100 findings of a rule are listed, and the rest are counted. Findings contain no "
+    "secrets.",
+)
 
 _RULES = (
     ConductRule(
@@ -82,6 +118,12 @@ _RULES = (
         instead=(
             "Keep the key of the first attempt and send it with each retry until a response gives "
             "the result."
+        ),
+        exceptions=(
+            "The finding is withdrawn when the first key is sent again, because two workers may each "
+            "want the change. A request that was sent while the first client still waited is another "
+            "worker's. On another connection, at least a minute later or with another API key, it is "
+            "a note. After ten minutes, a request is a new attempt."
         ),
     ),
     ConductRule(
@@ -139,6 +181,10 @@ _RULES = (
         instead=(
             "Create the key where the intent arises, for example in a click handler, and not where "
             "the request is sent."
+        ),
+        exceptions=(
+            "It is a note, because two programs may each want the change. Only requests on two "
+            "connections within one second count."
         ),
     ),
     ConductRule(
@@ -199,6 +245,13 @@ _RULES = (
             "Check `retryable` before a retry. If `retryable` is false, change the request as "
             "`suggested_action` says, or give up and report the failure."
         ),
+        exceptions=(
+            "The same request after ten minutes is a new attempt, and for a read after one minute. A "
+            "second refused mutation with a key and a connection of its own is a note, and a third is "
+            "a warning. A connection that is used again, and was opened within 50 milliseconds of a "
+            "response on another open connection, is a sign of a pool: the request may be another "
+            "worker's."
+        ),
     ),
     ConductRule(
         id="retried-too-soon",
@@ -222,6 +275,13 @@ _RULES = (
             "next attempt. If the response contains neither, wait longer after each attempt, and give "
             "up after a few attempts."
         ),
+        exceptions=(
+            "The first request of another kind is no retry. A client that continues with other "
+            "requests is reported if ten of them are refused before the wait is over. The same "
+            "mutation from several workers, each with its own key and connection, is a note up to the "
+            "eighth. Without Retry-After, ten failed attempts within two seconds are too many, or "
+            "five by each of several workers."
+        ),
     ),
     ConductRule(
         id="polled-too-early",
@@ -242,6 +302,11 @@ _RULES = (
             "Before the next poll, wait for the number of seconds in the last response's "
             "next_poll_after_seconds."
         ),
+        exceptions=(
+            "In a world with a skip clock, a poll moves the time, so early polling is not checked. "
+            "The first two early polls of an operation on new connections are a note, because they "
+            "may be the first polls of programs that have just started."
+        ),
     ),
     ConductRule(
         id="polled-after-end",
@@ -258,6 +323,10 @@ _RULES = (
             "never stop."
         ),
         instead=with_states("Stop polling when the state is {ends}."),
+        exceptions=(
+            "Polling once more, at least a second later, is a note. Polling every half minute or less "
+            "often, or between other requests, as a dashboard does, is also a note."
+        ),
     ),
     ConductRule(
         id="operation-not-followed",
@@ -273,6 +342,11 @@ _RULES = (
             "An accepted operation can still fail, and this client would not notice the failure."
         ),
         instead=with_states("Poll the operation until its state is {ends}."),
+        exceptions=(
+            "It is a note, because another program may poll the operation. It is reported only when "
+            "the client has finished: `conduct --final --severity note`, or "
+            '`assert_clean(at_least="note")` in pytest.'
+        ),
     ),
     ConductRule(
         id="first-page-for-all",
@@ -286,6 +360,7 @@ _RULES = (
             "the next page, and a count of the items may be too low."
         ),
         instead=("Request further pages until a page has no next_cursor, or set the page size."),
+        exceptions=("A client that sets the page size is not reported."),
     ),
     ConductRule(
         id="list-not-finished",
@@ -318,6 +393,13 @@ _RULES = (
         instead=(
             "Ignore unknown fields, treat unknown values as having no special meaning, and "
             "continue."
+        ),
+        exceptions=(
+            "It is a warning only if the same client continued after similar responses without "
+            "unknown values: it polled another operation, or read a list of several pages, to the "
+            "end. Otherwise it is a note. A client that once continued past an unknown field is not "
+            "reported for another one, nor one that continued past an unknown phase for another "
+            "phase."
         ),
     ),
     ConductRule(

@@ -78,6 +78,10 @@ class ConductRuleRow(ControlMessage, frozen=True, kw_only=True):
     place: Annotated[str, doc("The source of the sentence, such as a part of the contract.")]
     matters: Annotated[str, doc("The harm that breaking the rule can do.")]
     instead: Annotated[str, doc("What the client should do instead.")]
+    exceptions: Annotated[
+        str,
+        doc("When such requests are no finding, or a finding of another severity. Can be empty."),
+    ]
 
 
 class ObservationState(ControlMessage, frozen=True, kw_only=True):

@@ -15,7 +15,8 @@ class AdmissionQueue(FaultKind, frozen=True):
     """Admit `limit` requests in each `window` of world time. All other requests wait for a later window.
 
     The requests wait in real time, for at most ten minutes. The world's clock must therefore be real or
-    scaled, because a frozen or skip clock would not move while requests wait.
+    scaled, because a frozen or skip clock would not move while requests wait. `scenario record` leaves
+    this fault out, because the clock of a recorded story is frozen.
     """
 
     example: ClassVar = {"limit": 2, "window": "1s"}

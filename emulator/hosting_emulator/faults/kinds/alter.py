@@ -16,6 +16,12 @@ class Alter(FaultKind, Alteration, frozen=True):
     The fault acts on successes and on problems, and has no phase. By default, the contract must
     allow the change, and other values that repeat the changed part change too. With breaking: true,
     any change is possible, and only the named part changes.
+
+    Ids, times, states and what a client sends back never change within the contract. A replay equals
+    the first response. A change that the contract forbids is refused, or leaves the response as it is,
+    and `why` says so. A new field whose name is nearly that of an existing field is refused as a
+    misspelling. The `result` or `error` of an operation can change only without `times`, because all
+    responses must show the same end.
     """
 
     example: ClassVar = {"set": {"/progress/phase": "warming up"}}

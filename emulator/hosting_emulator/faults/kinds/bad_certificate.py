@@ -14,6 +14,8 @@ class BadCertificate(FaultKind, frozen=True):
 
     The fault acts on handshakes at the TLS port. With `project`, the fault acts only on handshakes for
     the dev origin of this project. The plain HTTP port, which serves the control API, is unaffected.
+    A server without a TLS port refuses the fault, and without `project` so does a server with another
+    world in use. Handshakes are counted as requests, but are not in the request log.
     """
 
     example: ClassVar = {"reason": "expired"}

@@ -10,7 +10,8 @@ class DeliverTwice(FaultKind, frozen=True):
 
     The client receives the response to the `first` or the `second` delivery. The request log also shows
     the second delivery, marked as sent by the fault. Other faults act only on the delivery whose
-    response the client receives. This kind has no phase.
+    response the client receives. The second delivery counts for no rate limit and no `after_calls`,
+    and the rules of conduct do not check it. This kind has no phase.
     """
 
     example: ClassVar = {"response": "second"}
