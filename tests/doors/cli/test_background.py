@@ -24,13 +24,18 @@ Run = Callable[..., CompletedProcess[str]]
 
 @pytest.fixture
 def variables(tmp_path: Path) -> dict[str, str]:
-    """The environment of a shell that knows no emulator. Its registry is empty."""
+    """The environment of a shell that knows no emulator. Its registry is empty.
+
+    Without a folder of its own for temporary files, `stop --all` would also end the emulators that the
+    developer of these tests is running.
+    """
     runtime_folder = tmp_path / "runtime"
     runtime_folder.mkdir(mode=0o700)
     outer = os.environ.items()
     return {
         **{name: value for name, value in outer if not name.startswith("HOSTING_EMULATOR_")},
         "XDG_RUNTIME_DIR": str(runtime_folder),
+        "TMPDIR": str(runtime_folder),
     }
 
 
@@ -46,8 +51,9 @@ def run(project: Path, variables: dict[str, str], tmp_path: Path) -> Iterator[Ru
     """Run a command in the project. At the end, all emulators in the background are killed."""
 
     def run(*words: str) -> CompletedProcess[str]:
-        # The processes are real, because a warm process keeps the streams of its parent.
-        return warm.run([COMMAND, *words], cwd=project, env=variables, cold="--detach" in words)
+        # Some processes are real: a warm process keeps the streams and the TMPDIR of its parent.
+        is_cold = "--detach" in words or "--all" in words
+        return warm.run([COMMAND, *words], cwd=project, env=variables, cold=is_cold)
 
     yield run
     for path in (tmp_path / "runtime").glob("*/*.json"):
