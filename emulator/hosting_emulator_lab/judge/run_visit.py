@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import asdict
 
@@ -58,8 +58,10 @@ class RunVisit:
     the emulator.
 
     After the run, `observation` describes the run, and `conduct` contains the conduct report of
-    each chapter with requests, without notes. `findings` are all conduct findings, including notes,
-    and `requests_by_world` is the number of requests that reached each world, by the world's name.
+    each chapter with requests, without notes. `findings_by_chapter` are all conduct findings,
+    including notes, by the index of their chapter. `exchanges` are all exchanges in the order of their
+    arrival. `requests_by_world` is the number of requests
+    that reached each world, by the world's name.
     `base_url` is the base URL of the run's own world. `altered_count` is the number of responses
     that the alteration altered.
     """
@@ -80,7 +82,8 @@ class RunVisit:
         self.start: StateRows = {}
         self.observation: Observation | None = None
         self.conduct: Sequence[ConductReport] = ()
-        self.findings: Sequence[ConductFinding] = ()
+        self.findings_by_chapter: Mapping[int, Sequence[ConductFinding]] = {}
+        self.exchanges: Sequence[ObservedExchange] = ()
         self.requests_by_world: Counter[str] = Counter()
         self.base_url = ""
         self.altered_count = 0
@@ -89,6 +92,11 @@ class RunVisit:
         self._fault_id = ""
         self._changes: WorldChanges
         self._watch: WorldsObservation
+
+    @property
+    def findings(self) -> Sequence[ConductFinding]:
+        """All conduct findings, including notes."""
+        return [finding for part in self.findings_by_chapter.values() for finding in part]
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
         """Arm the fault of the point or of the alteration, and begin the observation.
@@ -138,6 +146,7 @@ class RunVisit:
             raise JudgeFailed("; ".join(report.errors))
         chapters = [chapter for chapter in report.chapters if chapter.requests]
         exchanges = self._exchanges(chapters)
+        self.exchanges = exchanges
         is_clean = point is None and self.alteration is None
         if report.requests > len(exchanges) and is_clean:
             raise TooManyRequests(
@@ -159,7 +168,7 @@ class RunVisit:
         self.requests_by_world = Counter()
         for chapter in chapters:
             self.requests_by_world[chapter.world] += chapter.requests
-        self.findings = [finding for chapter in chapters for finding in chapter.conduct.findings]
+        self.findings_by_chapter = {chapter.index: chapter.conduct.findings for chapter in chapters}
         self.conduct = [of_severity(chapter.conduct, "warning") for chapter in chapters]
         findings = [finding for conduct in self.conduct for finding in conduct.findings]
         state = self._changes.state(self.start, self._watch, chapters)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
 
-from hosting_emulator.messages import ConductFinding
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.alterations import alteration_of
 from hosting_emulator_lab.judge.client_behavior import behavior_difference, effect_of
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.fault_visits import FaultVisits
 from hosting_emulator_lab.judge.judged_run import ComparedRun
+from hosting_emulator_lab.judge.new_findings import new_findings
 from hosting_emulator_lab.judge.paging import requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.run_gate import RunGate
@@ -204,13 +204,3 @@ def _excess_attempts(observation: Observation, clean: CleanRun) -> int:
         )
         largest = max(largest, count - usual_count + 1)
     return largest
-
-
-def new_findings(visit: RunVisit, clean: CleanRun) -> tuple[ConductFinding, ...]:
-    """Return the findings of a run about rules that the clean run keeps. Notes are left out."""
-    broken_rules = {text.partition(":")[0] for text in clean.observation.conduct}
-    return tuple(
-        finding
-        for finding in visit.findings
-        if finding.severity != "note" and finding.rule not in broken_rules
-    )

@@ -66,7 +66,7 @@ class PlannedRuns(TrialRuns):
         visit.base_url = "http://127.0.0.1:1/worlds/run-2"
         visit.start = state()
         visit.observation = Observation(self._requests, state(), request_count=len(self._requests))
-        visit.findings = self._findings.get(str(trial), [])
+        visit.findings_by_chapter = {0: self._findings.get(str(trial), [])}
         world = "run-2" if trial.kind == "base-path" else "default"
         visit.requests_by_world = Counter({world: len(self._requests)} if self._requests else {})
         if trial.kind == "base-path" and self._missed:

@@ -1,0 +1,74 @@
+"""The conduct findings of a trial that count beside those of the clean run."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.sdk import ConductFinding
+from hosting_emulator_lab.judge.client_requests import NumberedRequest, number_requests
+from hosting_emulator_lab.judge.new_findings import new_findings
+from hosting_emulator_lab.judge.run_visit import RunVisit
+from tests.lab.judge.samples import exchange, requests, sample_clean_run, sample_observation
+from tests.lab.judge.test_causes import finding
+
+FLAG = "set_project_powered_by_flag"
+
+
+def rules_of_trial(
+    conduct_finding: ConductFinding, calls: list[str], clean_calls: list[str], *, broken: str = ""
+) -> list[str]:
+    """Return the rules that a trial breaks, if it and the clean run make these calls."""
+    clean_observation = sample_observation(
+        requests=requests(*clean_calls), conduct=(broken,) if broken else ()
+    )
+    visit = RunVisit()
+    visit.exchanges = [request.exchange for request in requests(*calls)]
+    visit.findings_by_chapter = {0: [conduct_finding]}
+    return [new.rule for new in new_findings(visit, sample_clean_run(clean_observation))]
+
+
+def keyed_requests(*keys: str) -> tuple[NumberedRequest, ...]:
+    """Return requests of one call, one with each of these keys."""
+    return number_requests(
+        exchange(FLAG, idempotency_key=key, n=n) for n, key in enumerate(keys, 1)
+    )
+
+
+@pytest.mark.parametrize("rule", ["retried-not-retryable", "retried-too-soon"])
+def test_a_request_that_a_suite_sends_twice_on_a_good_day_is_no_retry(rule: str) -> None:
+    """The next test of a suite sends the request that failed in the test before."""
+    assert rules_of_trial(finding(rule), [FLAG, FLAG], [FLAG, FLAG]) == []
+    assert rules_of_trial(finding(rule), [FLAG, FLAG], [FLAG]) == [rule]
+    assert rules_of_trial(finding(rule), [FLAG, FLAG, FLAG], [FLAG, FLAG]) == [rule]
+
+
+@pytest.mark.parametrize(
+    ("keys", "rules"),
+    [
+        (["test-1", "test-1", "test-1", "test-2"], []),
+        (["test-1", "other", "test-2"], ["new-key-after-uncertainty"]),
+    ],
+)
+def test_a_key_of_the_next_test_is_no_new_key_of_a_retry(keys: list[str], rules: list[str]) -> None:
+    clean_run = sample_clean_run(sample_observation(requests=keyed_requests("test-1", "test-2")))
+    visit = RunVisit()
+    visit.exchanges = [request.exchange for request in keyed_requests(*keys)]
+    visit.findings_by_chapter = {0: [finding("new-key-after-uncertainty")]}
+    assert [new.rule for new in new_findings(visit, clean_run)] == rules
+
+
+def test_a_poll_is_a_retry_even_if_a_client_polls_as_often_on_a_good_day() -> None:
+    polls = ["get_operation", "get_operation"]
+    rule = "retried-too-soon"
+    assert rules_of_trial(finding(rule), polls, polls) == [rule]
+
+
+def test_other_rules_do_not_depend_on_the_number_of_requests() -> None:
+    rule = "secret-in-url"
+    assert rules_of_trial(finding(rule), [FLAG, FLAG], [FLAG, FLAG]) == [rule]
+
+
+def test_notes_and_rules_that_the_clean_run_breaks_are_left_out() -> None:
+    rule = "secret-in-url"
+    assert rules_of_trial(finding(rule, "note"), [FLAG], [FLAG]) == []
+    assert rules_of_trial(finding(rule), [FLAG], [FLAG], broken=f"{rule}: Broke it") == []
