@@ -207,6 +207,7 @@ _SECTIONS = {
     },
     "See what happened": {
         "requests": f"{_COMMANDS}.requests:requests",
+        "operations": f"{_COMMANDS}.operations:operations",
         "triggers": f"{_COMMANDS}.triggers:triggers",
         "why": f"{_COMMANDS}.why:why",
     },

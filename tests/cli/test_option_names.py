@@ -120,6 +120,7 @@ MEANINGS = {
     "--token": "the owner's token",
     "--trial": "the only trial to make",
     "--ttl": "the real time without a request after which a world is deleted",
+    "--unfinished": "only operations that have not ended",
     "--until": "the world time at which a trigger stops acting",
     "--until-operation": "the operation whose end stops the clock",
     "--url": "the address of the emulator",

@@ -230,6 +230,96 @@ def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
     assert "$ hosting-emulator clock advance --until-operation 01OP" in text
 
 
+def operation_state(id_: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": id_,
+        "kind": "apply_project_domains",
+        "project": "shop",
+        "state": "running",
+        "phase": "deploying",
+        "stuck": False,
+        "created_at": "2030-01-31T09:29:00.000Z",
+        "updated_at": "2030-01-31T09:29:50.000Z",
+        "age_ms": 60_000,
+        "wait_reason": "its next step, due at 2030-01-31T09:30:02.000Z",
+        **changes,
+    }
+
+
+IN_PROGRESS = "GET /worlds/default/operations?unfinished=true"
+
+
+def test_why_explains_the_operation_of_a_project(ask, control: FakeControl):
+    control.on("GET /worlds/default/operations/shop/why", WHY)
+
+    assert ask("why", "shop").stdout.startswith("operation  01OP\n")
+
+
+def test_why_without_an_argument_explains_what_is_in_progress(ask, control: FakeControl):
+    control.on(IN_PROGRESS, {"items": [operation_state("01OP"), operation_state("01OQ")]})
+    control.on(PATH, WHY)
+    control.on(PATH.replace("01OP", "01OQ"), {**WHY, "operation": "01OQ", "state": "queued"})
+
+    text = ask("why").stdout
+    rows = json.loads(ask("why", "--json").stdout)
+
+    first, second = text.split("\n\noperation")
+    assert first.startswith("operation  01OP\n")
+    assert second.startswith("  01OQ\n")
+    assert [row["operation"] for row in rows] == ["01OP", "01OQ"]
+
+
+def test_why_says_that_nothing_is_in_progress(ask, control: FakeControl):
+    control.on(IN_PROGRESS, {"items": []})
+
+    assert ask("why").stdout.startswith("No operation is in progress. `why N` explains")
+    assert json.loads(ask("why", "--json").stdout) == []
+
+
+def test_why_explains_only_the_first_of_many_operations(ask, control: FakeControl):
+    names = [f"01OP{number}" for number in range(21)]
+    control.on(IN_PROGRESS, {"items": [operation_state(name) for name in names]})
+    for name in names:
+        control.on(PATH.replace("01OP", name), {**WHY, "operation": name})
+
+    result = ask("why")
+
+    assert result.stdout.count("\nkind ") == 20
+    assert result.stderr == "1 more operations are in progress: see `operations`.\n"
+
+
+def test_operations_lists_states_ages_and_what_each_waits_for(ask, control: FakeControl):
+    queued = operation_state("01OR", state="queued", phase="queued", stuck=True, age_ms=500)
+    ended = operation_state("01OS", state="failed", phase="done", wait_reason=None)
+    control.on(
+        "GET /worlds/default/operations", {"items": [operation_state("01OP"), queued, ended]}
+    )
+
+    lines = [re.split("  +", line) for line in ask("operations").stdout.splitlines()]
+
+    kind = "apply_project_domains"
+    assert lines == [
+        ["OPERATION", "KIND", "PROJECT", "STATE", "PHASE", "AGE", "WAITS FOR"],
+        ["01OP", kind, "shop", "running", "deploying", "1m", operation_state("")["wait_reason"]],
+        ["01OR", kind, "shop", "queued, stuck", "queued", "500ms", queued["wait_reason"]],
+        ["01OS", kind, "shop", "failed", "done", "1m", "-"],
+    ]
+
+
+def test_operations_passes_its_filters_on_and_prints_json(ask, control: FakeControl):
+    control.on(f"{IN_PROGRESS}&project=shop", {"items": [operation_state(n) for n in ("1", "2")]})
+
+    result = ask("operations", "--unfinished", "--project", "shop", "--limit", "1", "--json")
+
+    assert json.loads(result.stdout) == [operation_state("2")]
+
+
+def test_operations_says_that_there_is_none(ask, control: FakeControl):
+    control.on("GET /worlds/default/operations", {"items": []})
+
+    assert ask("operations").stdout == "No operation matches, or the world has none.\n"
+
+
 def test_why_refuses_an_unknown_operation(ask):
     result = ask("why", "none")
 

@@ -1,4 +1,4 @@
-"""`why`: explain the state of an operation, or the response to a request."""
+"""`why`: explain what is in progress, an operation, or the response to a request."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from hosting_emulator_cli.connection import typed_here
 from hosting_emulator_cli.exchange_text import put_whole
 from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
-from hosting_emulator_cli.output import console, fields, is_terminal, put, put_json
+from hosting_emulator_cli.output import console, fields, is_terminal, put, put_json, say
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator, Why
+
+#: The largest number of operations that `why` explains at once.
+_MOST = 20
 
 
 def _why_text(why: Why) -> str:
@@ -44,33 +47,70 @@ def _why_text(why: Why) -> str:
     cls=HelpCommand,
     epilog=examples(
         """
+        hosting-emulator why
+        hosting-emulator why shop
         hosting-emulator why 01JGFJJZ1CFG7T99E7Y51GF448
         hosting-emulator why '#16'
         """
     ),
 )
-@click.argument("operation", shell_complete=completion.OPERATIONS)
+@click.argument(
+    "subject", required=False, metavar="[SUBJECT]", shell_complete=completion.OPERATIONS
+)
 @opt.json_option
 @opt.with_world
-def why(world: HostingEmulator, operation: str, as_json: bool) -> None:
-    """Explain the state of an operation, or the response to a request.
+def why(world: HostingEmulator, subject: str | None, as_json: bool) -> None:
+    """Explain what is in progress, the state of an operation, or the response to a request.
 
-    OPERATION is an operation's id, or a request's number in the log. For an operation, the output
-    also contains the next event and ready-to-run commands that advance the operation. All times
-    are world time.
+    SUBJECT is an operation's id, a project, or a request's number in the log. A project stands for its
+    operation in progress, or for its latest operation. Without SUBJECT, all operations in progress
+    are explained. For an operation, the output also contains the next event and ready-to-run
+    commands that advance the operation. All times are world time.
     """
-    from msgspec.structs import replace
-
-    number = operation.removeprefix("#")
+    if subject is None:
+        return _put_all(world, as_json=as_json)
+    number = subject.removeprefix("#")
     if number.isascii() and number.isdecimal():
         return put_whole(world, world.requests.whole(int(number)), as_json)
-    explanation = world.why(operation)
-    commands = [typed_here(command) for command in explanation.commands]
-    explanation = replace(explanation, commands=commands)
+    explanation = _explain(world, subject)
     if as_json:
         return put_json(explanation)
+    _put(explanation)
+
+
+def _put_all(world: HostingEmulator, *, as_json: bool) -> None:
+    """Print explanations of the operations in progress, oldest first."""
+    in_progress = world.operations(unfinished=True)
+    explanations = [_explain(world, operation.id) for operation in in_progress[:_MOST]]
+    if as_json:
+        put_json(explanations)
+        return
+    for index, explanation in enumerate(explanations):
+        if index:
+            put("")
+        _put(explanation)
+    if not in_progress:
+        put(
+            "No operation is in progress. `why N` explains the response to request N of "
+            "`requests list`, and `triggers` shows the faults and outcomes that wait to act."
+        )
+    elif len(in_progress) > _MOST:
+        say(f"{len(in_progress) - _MOST} more operations are in progress: see `operations`.")
+
+
+def _explain(world: HostingEmulator, subject: str) -> Why:
+    """Return an explanation whose commands select the same emulator and world as this command."""
+    from msgspec.structs import replace
+
+    explanation = world.why(subject)
+    commands = [typed_here(command) for command in explanation.commands]
+    return replace(explanation, commands=commands)
+
+
+def _put(explanation: Why) -> None:
     if not is_terminal():
-        return put(_why_text(explanation))
+        put(_why_text(explanation))
+        return
     from hosting_emulator_cli.rich_views import why_panel
 
     console().print(why_panel(explanation))

@@ -10,16 +10,17 @@ from msgspec.structs import replace
 from hosting_emulator import messages
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.shell import command_line
-from hosting_emulator.control.operation_names import require_operation
+from hosting_emulator.control.operation_names import require_operation, require_operation_of
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.explanations.operations import why
 from hosting_emulator.engine.explanations.wait_reasons import wait_reason
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.http.endpoint import (
     Context,
+    find,
     refused_as,
 )
-from hosting_emulator.http.query import Query
+from hosting_emulator.http.query import Query, Text
 from hosting_emulator.http.time_slices import sort_in_slices
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.world import views
@@ -33,15 +34,24 @@ from hosting_emulator.world.value import Change, World
 async def list_operations(
     engine: Engine,
     unfinished: Annotated[bool, Query("Return only operations that have not ended.")] = False,
+    project: Annotated[
+        Text, Query("Return only operations of this project, by alias or id.", "shop")
+    ] = None,
 ) -> Iterator[messages.OperationState]:
-    """List operations, oldest first. `unfinished` selects operations that have not ended."""
-    engine.run_due()
+    """List operations, oldest first. `unfinished` selects operations that have not ended.
+
+    `project` selects the operations of a project.
+    """
+    now_ms = engine.run_due()
     world = engine.world
-    rows = await operations_in_order(world, unfinished=unfinished)
-    return (_operation_state(world, operation) for operation in rows)
+    project_id = None
+    if project is not None:
+        project_id = find(world, PROJECTS, project).id
+    rows = await operations_in_order(world, unfinished=unfinished, project_id=project_id)
+    return (_operation_state(world, operation, now_ms) for operation in rows)
 
 
-def _operation_state(world: World, operation: Operation) -> messages.OperationState:
+def _operation_state(world: World, operation: Operation, now_ms: int) -> messages.OperationState:
     return messages.OperationState(
         id=operation.id,
         kind=operation.kind,
@@ -51,13 +61,23 @@ def _operation_state(world: World, operation: Operation) -> messages.OperationSt
         stuck=operation.stuck,
         created_at=operation.created_at,
         updated_at=operation.updated_at,
+        age_ms=now_ms - operation.created_ms,
         wait_reason=wait_reason(world, operation),
     )
 
 
-async def operations_in_order(world: World, *, unfinished: bool) -> Iterator[Operation]:
-    """Return operations, oldest first. `unfinished` selects operations that have not ended."""
-    rows = (operation for _, operation in world.rows(OPERATIONS))
+async def operations_in_order(
+    world: World, *, unfinished: bool, project_id: str | None = None
+) -> Iterator[Operation]:
+    """Return operations, oldest first. `unfinished` selects operations that have not ended.
+
+    With `project_id`, only the operations of this project are returned.
+    """
+    rows = (
+        operation
+        for _, operation in world.rows(OPERATIONS)
+        if project_id in (None, operation.project_id)
+    )
     return await sort_in_slices(
         rows,
         key=lambda operation: (operation.created_ms, operation.id),
@@ -66,10 +86,13 @@ async def operations_in_order(world: World, *, unfinished: bool) -> Iterator[Ope
 
 
 def why_operation(context: Context, engine: Engine, operation: str) -> messages.Why:
-    """Explain an operation's state, what happens next, and how to advance the operation."""
+    """Explain an operation's state, what happens next, and how to advance the operation.
+
+    A project, by alias or id, stands for its operation in progress, or for its latest operation if
+    none is in progress.
+    """
     engine.run_due()
-    require_operation(engine.world, operation)
-    explanation = why(engine, operation)
+    explanation = why(engine, require_operation_of(engine.world, operation).id)
     assert explanation is not None
     commands = [
         command_line(command, context.base_url, engine.world.name)

@@ -22,7 +22,9 @@ PATH_PARAMETERS: Final = {
     "world": PathParameter("The name of a world.", "default"),
     "n": PathParameter("The number of an exchange in the log.", 1),
     "name": PathParameter("The name of a scenario in the library.", "provider-outage"),
-    "operation": PathParameter("The id of an operation."),
+    "operation": PathParameter(
+        "The id of an operation. To explain one, also a project, by alias or id."
+    ),
     "fault": PathParameter("The id of a fault.", "fault-1"),
     "outcome": PathParameter("The id of an outcome.", "outcome-1"),
     "snapshot": PathParameter("The id of a snapshot.", "snapshot-1"),

@@ -25,6 +25,9 @@ class OperationState(OperationName, frozen=True, kw_only=True):
     stuck: Annotated[bool, doc("Whether the operation is stuck.")]
     created_at: Annotated[str, doc("When the operation was created, in world time.")]
     updated_at: Annotated[str, doc("When the operation last changed, in world time.")]
+    age_ms: Annotated[
+        int, doc("The time since the operation was created, in milliseconds of world time.")
+    ]
     wait_reason: Annotated[str | None, doc("What the operation waits for; null once it has ended.")]
 
 

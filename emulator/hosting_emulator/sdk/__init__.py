@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hosting_emulator.messages import Message as Message
     from hosting_emulator.messages import NewWorldSummary as NewWorldSummary
     from hosting_emulator.messages import ObservationReport as ObservationReport
+    from hosting_emulator.messages import OperationState as OperationState
     from hosting_emulator.messages import OutcomeState as OutcomeState
     from hosting_emulator.messages import Trigger as Trigger
     from hosting_emulator.messages import WholeExchange as WholeExchange
@@ -87,6 +88,7 @@ _MODULES = {
         "Message",
         "NewWorldSummary",
         "ObservationReport",
+        "OperationState",
         "OutcomeState",
         "Trigger",
         "WholeExchange",

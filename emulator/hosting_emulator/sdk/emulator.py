@@ -518,9 +518,21 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """The requests that reached this world, for iterating, filtering and assertions."""
         return Requests(self._transport, self)
 
+    def operations(
+        self, *, unfinished: bool = False, project: str | None = None
+    ) -> list[messages.OperationState]:
+        """Return the operations of this world, oldest first, and what each waits for.
+
+        With `unfinished`, only operations that have not ended are returned. With `project`, an alias
+        or an id, only operations of this project are returned.
+        """
+        query = without_none(unfinished="true" if unfinished else None, project=project)
+        return self._fetch_list(messages.OperationState, "GET", "operations", **query)
+
     def why(self, operation: OperationLike) -> messages.Why:
         """Explain the state of an operation, which is given by its id or its document.
 
+        The name of a project stands for its operation in progress, or for its latest operation.
         `str()` of the result is the full text of the explanation.
         """
         return self._fetch(messages.Why, "GET", "operations", id_of_operation(operation), "why")
