@@ -31,6 +31,8 @@ MOST_REPORTS = 5
 MOST_KEPT = 20
 #: The maximum number of unfinished requests that a message names.
 _MOST_NAMED = 5
+#: The maximum number of requests to fetch for a report, which folds identical requests.
+_REQUESTS = 1000
 NO_REQUEST = (
     "No request reached the emulator. The command probably does not use the base URL in "
     "HOSTING_BASE_URL. --export HOSTING_BASE_URL=NAME renames this variable."
@@ -157,7 +159,7 @@ def report_texts(
         yield f"{count} worlds received requests. The reports on the latest {MOST_REPORTS} follow."
     for chapter in chapters[-MOST_REPORTS:]:
         # The emulator ends with the command, so commands that need the emulator would not work.
-        report = without_commands(observation.world_report(chapter.index))
+        report = without_commands(observation.world_report(chapter.index, requests=_REQUESTS))
         text = report_text(report, color=color)
         if chapter.ended:
             text = f"{world_label(chapter)}\n{text}"

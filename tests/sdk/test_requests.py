@@ -238,6 +238,40 @@ def test_assert_made_explains_why_the_nearest_requests_do_not_match(
     ).replace("REASON", reason)
 
 
+def test_identical_requests_share_one_line_of_a_failure(api: HttpWorld):
+    for _ in range(300):
+        api.deployments()
+    api.dns()
+    requests = api.emulator.requests
+
+    made = failure(lambda: requests.assert_made("get_dns_authorization", times=2))
+    failed = failure(lambda: requests.assert_made("list_deployments", times=1))
+
+    assert made.endswith(
+        "\n    #1-#300  GET  list_deployments       owner  200 ×300"
+        "\n  > #301     GET  get_dns_authorization  owner  200"
+    )
+    assert "\n  > #1-#300  GET  list_deployments" in failed
+    assert len(api.emulator.report().splitlines()) == len(made.splitlines())
+
+
+def test_identical_failures_share_one_line(api: HttpWorld):
+    for _ in range(3):
+        api.call("GET", "/v1/nothing")
+    api.call("GET", "/v1/nowhere")
+
+    assert failure(api.emulator.requests.assert_none_failed) == inspect.cleandoc(
+        """
+        expected every request to succeed, but 4 of 4 did not
+
+          #1-#3  GET  /v1/nothing  owner  404 resource_not_found ×3
+              no call has this path
+          #4     GET  /v1/nowhere  owner  404 resource_not_found
+              no call has this path
+        """
+    )
+
+
 def test_assert_made_names_a_request_with_a_similar_path(logged: Requests):
     message = failure(lambda: logged.assert_made("list_deployments", at_least=2))
 
@@ -247,11 +281,11 @@ def test_assert_made_names_a_request_with_a_similar_path(logged: Requests):
             expected list_deployments to be made at least twice, but it was never made
 
             nearest:
-              #5 matches no call of the API (no call has this path)
+              #5 matches no call of the API (no call has this path; did you mean HINT?)
 
             made in world
             """
-        )
+        ).replace("HINT", "GET /v1/projects/{project_id}/deployments")
     )
 
 
@@ -320,7 +354,7 @@ def test_assert_none_failed_lists_the_failed_requests(logged: Requests):
           #4  PUT  set_project_powered_by_flag    reader  403 forbidden
               REASON
           #5  GET  /v1/projects/…EZXF/deployment  owner   404 resource_not_found
-              no call has this path
+              no call has this path; did you mean GET /v1/projects/{project_id}/deployments?
         """
     ).replace("REASON", reason)
 
@@ -367,9 +401,10 @@ def test_requests_that_left_the_log_leave_no_proof_that_none_failed(ring: Reques
 def test_assert_made_shows_the_end_of_a_full_log(ring: Requests):
     message = failure(lambda: ring.assert_made("list_deployments", times=1))
 
-    assert "\n    … 1,214 earlier requests left out\n  > #1215  GET  list_deploy" in message
-    assert message.endswith("\n  > #1234  GET  list_deployments  owner  200")
-    assert len(message.splitlines()) == 24
+    assert message.endswith(
+        "\n    … 234 earlier requests left out"
+        "\n  > #235-#1234  GET  list_deployments  owner  200 ×1,000"
+    )
 
 
 def test_from_now_counts_exactly_with_a_full_log(ring: Requests):

@@ -166,6 +166,25 @@ def test_an_unknown_path_is_not_found(api: CheckedWorld, method: str) -> None:
         expect_problem(response, 404, "resource_not_found")
 
 
+def test_the_log_names_the_nearest_path(api: CheckedWorld) -> None:
+    path = f"/v1/projects/{api.emulator.project}/edge-dsn"
+
+    problem = expect_problem(api.call("GET", path), 404, "resource_not_found")
+
+    (why,) = api.emulator.requests[-1].why
+    assert why.endswith("did you mean GET /v1/projects/{project_id}/edge-dns?")
+    assert "edge-dns" not in problem["detail"]
+    assert "identifier" not in problem["suggested_action"]
+
+
+def test_the_refusal_of_a_path_without_v1_names_the_nearest_path(api: CheckedWorld) -> None:
+    path = f"/projects/{api.emulator.project}/edge-dns"
+
+    problem = expect_problem(api.call("GET", path), 404, "resource_not_found")
+
+    assert "GET /v1/projects/{project_id}/edge-dns" in problem["detail"]
+
+
 def test_an_unknown_path_outside_every_world_is_not_found(api: CheckedWorld) -> None:
     root = api.emulator.base_url.partition("/worlds/")[0]
     for path in ("/", "/favicon.ico", "/worlds", "/worlds/", "/worlds/nowhere/v1/x", "/worlds/%00"):

@@ -87,7 +87,12 @@ def test_a_ticket_is_refused_after_ten_minutes(api: CheckedWorld) -> None:
     ticket = issue(api)
     api.advance("10m")
 
-    expect_problem(redeem(api, ticket), 404, "resource_not_found")
+    response = redeem(api, ticket)
+
+    expect_problem(response, 404, "resource_not_found")
+    problem = response.json
+    assert "ticket" in problem["suggested_action"]
+    assert "new" not in problem["detail"]
 
 
 def used(api: CheckedWorld) -> dict[str, Any]:

@@ -42,11 +42,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     principal = request.principal
     spec = request.spec
     if principal.organization_id is None:
-        raise Refused(
-            "organization_required",
-            "The access token does not name an organization; sign in to an organization and "
-            "use its token.",
-        )
+        raise Refused("organization_required", "The access token does not name an organization.")
     _check_id(change, request)
     subject = spec.subject
     if subject == "organization":

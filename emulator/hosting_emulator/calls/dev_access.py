@@ -106,8 +106,12 @@ def redeem(change: Change, project: Project, secret: str) -> str:
     ticket = _ticket_of(change, secret)
     reason = _why_refused(change, project, ticket)
     if ticket is None or reason is not None:
-        detail = "This ticket cannot be redeemed here; request a new ticket."
-        raise Refused("resource_not_found", detail, why=reason)
+        raise Refused(
+            "resource_not_found",
+            "This ticket cannot be redeemed here.",
+            why=reason,
+            action="Create a new dev access ticket, and open its redeem_url.",
+        )
     session = new_secret(change)
     used = replace(ticket, state="used", session_digest=digest(session), used_ms=change.now_ms)
     change.put(TICKETS, ticket.id, used)

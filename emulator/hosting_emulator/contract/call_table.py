@@ -27,10 +27,12 @@ from hosting_emulator.contract.calls import (
     StatedStatus,
     Subject,
 )
+from hosting_emulator.contract.nearest_path import path_hint
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.resources import RESOURCES
 
 _NO_PATH = "The API has no such path."
+_CHECK_THE_PATH = "Check the method and the path of the request."
 
 
 class Match(Struct, frozen=True):
@@ -61,7 +63,26 @@ class MethodRefused(Refused):
     def as_unknown_path(self) -> Refused:
         """Return a refusal with status 404, as if the path did not exist."""
         why = f"the path allows {self.allow}"
-        return Refused("resource_not_found", _NO_PATH, why=why, assumption="wrong_method")
+        return Refused(
+            "resource_not_found",
+            _NO_PATH,
+            why=why,
+            assumption="wrong_method",
+            action=_CHECK_THE_PATH,
+        )
+
+
+class PathRefused(Refused):
+    """A refusal with status 404, because no call has the path. `hint` names the nearest call, if any."""
+
+    def __init__(self, hint: str) -> None:
+        super().__init__(
+            "resource_not_found",
+            _NO_PATH,
+            why=f"no call has this path{hint}",
+            action=_CHECK_THE_PATH,
+        )
+        self.hint = hint
 
 
 class _Route(Struct, frozen=True):
@@ -92,7 +113,7 @@ class CallTable:
         self.specs = tuple(_with_assumed_path(spec, assumptions) for spec in ROWS)
         self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
         self._routes = [_route(spec) for spec in self.specs]
-        #: Returns the call and the id for a method and a path. Raises Refused (404) or
+        #: Returns the call and the id for a method and a path. Raises PathRefused (404) or
         #: MethodRefused (405).
         self.find = lru_cache(maxsize=1024)(self._find)
 
@@ -122,7 +143,7 @@ class CallTable:
         if matches:
             first = next(iter(by_method.values()))
             raise MethodRefused(method, [*by_method], first.spec.subject, first.subject_id)
-        raise Refused("resource_not_found", _NO_PATH, why="no call has this path")
+        raise PathRefused(path_hint(text, self.specs))
 
 
 def _with_assumed_path(spec: CallSpec, assumptions: Assumptions) -> CallSpec:

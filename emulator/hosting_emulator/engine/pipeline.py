@@ -25,7 +25,7 @@ from hosting_emulator.calls.idempotency import recall, remember, replay
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.calls.responses import CALL_FUNCTIONS
-from hosting_emulator.contract.call_table import MethodRefused, calls_at
+from hosting_emulator.contract.call_table import MethodRefused, PathRefused, calls_at
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.engine.alteration_steps import alter_reply, count_alterations
@@ -103,13 +103,20 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
                 refused = refused.as_unknown_path()
         if not ctx.path.startswith("/v1/"):
             # Paths outside /v1 are not part of the API, so this refusal needs no authentication.
-            raise _misplaced(engine, ctx) or refused from None
+            raise _misplaced(engine, ctx) or _unknown_path(refused) from None
         ctx.refused = refused
         return
     ctx.spec = match.spec
     ctx.subject = match.spec.subject
     ctx.subject_id = match.subject_id
     ctx.call = match.spec.call_id
+
+
+def _unknown_path(refused: Refused) -> Refused:
+    """Return the refusal of a path outside /v1, whose detail may name the nearest path of the API."""
+    if isinstance(refused, PathRefused) and refused.hint:
+        refused.detail = f"{refused.detail.rstrip('.')}{refused.hint}"
+    return refused
 
 
 def _misplaced(engine: Engine, ctx: ExchangeContext) -> Refused | None:

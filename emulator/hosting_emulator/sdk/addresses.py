@@ -7,6 +7,9 @@ import re
 
 from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 #: The default address of `hosting-emulator start`.
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/*")

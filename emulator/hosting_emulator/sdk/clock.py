@@ -10,6 +10,9 @@ from hosting_emulator.sdk.operations import OperationLike, id_of_operation
 from hosting_emulator.sdk.transport import without_none
 from hosting_emulator.sdk.world_handle import WorldHandle
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 Duration: TypeAlias = str | timedelta | float
 """A span of world time: a string such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
 

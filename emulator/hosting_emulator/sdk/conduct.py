@@ -8,6 +8,9 @@ from hosting_emulator import messages
 from hosting_emulator.sdk.conduct_text import conduct_text, headline, of_severity
 from hosting_emulator.sdk.world_handle import WorldHandle
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 
 class WorldConduct(WorldHandle):
     """The findings about a client's conduct in a world, according to the emulator's rules.
@@ -58,7 +61,6 @@ class WorldConduct(WorldHandle):
 
         The AssertionError lists the findings.
         """
-        __tracebackhide__ = True  # so that pytest shows the line of the test
         report = of_severity(self.read(skip_rules=skip_rules, final=final), at_least)
         if report.findings:
             raise AssertionError(f"{headline(report.findings)}\n\n{conduct_text(report)}")

@@ -11,6 +11,9 @@ from msgspec.structs import replace
 from hosting_emulator.messages import ConductFinding, ConductReport
 from hosting_emulator.sdk.text import count_text, paint, plain
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 _WORST = ("error", "warning", "note")
 _SEVERITY_COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 _TEXT_WIDTH = 100

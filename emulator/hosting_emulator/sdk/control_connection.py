@@ -25,6 +25,9 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 #: These methods are idempotent, so repeating a request has no further effect. A PATCH in the
 #: control API only assigns the values in its body.
 _REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
@@ -134,7 +137,6 @@ def clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
 
     Raises ControlError in place of a network or HTTP error.
     """
-    __tracebackhide__ = True
     try:
         yield
     except BaseException as error:
@@ -147,7 +149,6 @@ def clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
 
 
 def _raise_clear_error(error: Exception, connection: HTTPConnection, address: str) -> NoReturn:
-    __tracebackhide__ = True
     if isinstance(error, TimeoutError):
         reason = f"no response within {connection.timeout:g} s"
     elif isinstance(error, RemoteDisconnected):

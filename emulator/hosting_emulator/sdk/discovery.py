@@ -41,6 +41,9 @@ from hosting_emulator.sdk.errors import EmulatorNotFound, EmulatorUnreachable, U
 from hosting_emulator.settings_file import read_settings_file
 from hosting_emulator.variables import read_variable
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 #: The data directory of `start` without `--data-dir`.
 _DATA_DIR = ".hosting-emulator"
 #: The longest time that an emulator may take to report its instance, in real seconds.

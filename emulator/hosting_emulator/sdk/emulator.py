@@ -39,6 +39,9 @@ from hosting_emulator.sdk.snapshots import WorldSnapshot
 from hosting_emulator.sdk.transport import Transport, path_of, without_none
 from hosting_emulator.sdk.world_handle import ignore_missing
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 
 class TokenOptions(TypedDict, total=False):
     """Options for an access token, other than its user.
@@ -537,7 +540,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """
         return self._fetch(messages.Why, "GET", "operations", id_of_operation(operation), "why")
 
-    def report(self, *, requests: int = 20, color: bool = False) -> str:
+    def report(self, *, requests: int = 1000, color: bool = False) -> str:
         """Return a report on this world as text, with at most `requests` of the latest exchanges.
 
         The report also shows the clock, the unfinished operations and the faults.

@@ -7,6 +7,9 @@ from urllib.parse import urlsplit
 
 from hosting_emulator import DEFAULT_PORT
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 
 class ControlError(Exception):
     """Base class of the errors that requests to the control API raise."""

@@ -10,6 +10,9 @@ from hosting_emulator import messages
 from hosting_emulator.contract.conversion import decode_json
 from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 
 class EventStream(AbstractContextManager["EventStream", None]):
     """The events of a world as they occur. Iteration blocks until the next event.

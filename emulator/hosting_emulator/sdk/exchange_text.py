@@ -76,6 +76,45 @@ def exchange_row(exchange: ExchangeSummary) -> list[str]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class FoldedRow:
+    """A line for consecutive requests whose lines differ only in their numbers.
+
+    `first` is the index of the first of these requests, and `count` is their number.
+    """
+
+    cells: list[str]
+    first: int
+    count: int
+
+
+def fold_rows(rows: Sequence[list[str]]) -> list[FoldedRow]:
+    """Fold consecutive rows that differ only in their first cell, which ends with the request's number.
+
+    The first cell of a folded row contains the first and the last number, such as `#1-#300`. The
+    fourth cell, the response, ends with the number of requests, such as `200 ×300`.
+    """
+    folded: list[FoldedRow] = []
+    start = 0
+    for index in range(1, len(rows) + 1):
+        if index < len(rows) and _without_number(rows[index]) == _without_number(rows[start]):
+            continue
+        cells = list(rows[start])
+        count = index - start
+        if count > 1:
+            _, last_number = rows[index - 1][0].split("#")
+            cells[0] = f"{cells[0]}-#{last_number}"
+            cells[3] = f"{cells[3]} ×{count:,}"
+        folded.append(FoldedRow(cells, start, count))
+        start = index
+    return folded
+
+
+def _without_number(row: Sequence[str]) -> list[str]:
+    mark, _ = row[0].split("#")
+    return [mark, *row[1:]]
+
+
 def response_text(exchange: ExchangeSummary) -> str:
     """Describe a response, for example `409 idempotency_key_reused` or `lost (timeout)`."""
     words = _response_words(exchange, "lost ({})")

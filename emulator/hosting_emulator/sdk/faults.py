@@ -13,6 +13,9 @@ from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName, DoorName
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
 ConnectionUse: TypeAlias = Literal["new", "reused"]
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import WorldMember
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 
 class NoSuchName(KeyError):
     """A name does not exist in the world. The message suggests the nearest name."""

@@ -13,6 +13,9 @@ from typing import Any, TypeAlias, TypedDict
 from hosting_emulator import messages
 from hosting_emulator.sdk.text import one_line
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 #: The name of a library scenario, the path of a file, or a document, in which all keys are optional.
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
 #: A clock: `frozen`, `real`, `skip`, `scaled:60`, or a mapping {"mode": …, "rate": …}.

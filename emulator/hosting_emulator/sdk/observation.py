@@ -10,6 +10,9 @@ from hosting_emulator import messages
 from hosting_emulator.sdk.errors import ControlError
 from hosting_emulator.sdk.transport import Transport, path_of
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 
 class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
     """Watches the worlds of an emulator until the observation is closed.

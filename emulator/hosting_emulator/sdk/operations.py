@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 OperationLike: TypeAlias = str | Mapping[str, Any]
 """An operation's id, or its document from a response."""
 

@@ -10,6 +10,9 @@ from typing import Any
 from hosting_emulator import messages
 from hosting_emulator.sdk.exchange_text import response_text
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 
 class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
     """A request that reached the world, and its response.

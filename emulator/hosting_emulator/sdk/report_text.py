@@ -17,7 +17,7 @@ from hosting_emulator.messages import (
     WorldReport,
 )
 from hosting_emulator.sdk.conduct_text import finding_lines, summary
-from hosting_emulator.sdk.exchange_text import exchange_row
+from hosting_emulator.sdk.exchange_text import exchange_row, fold_rows
 from hosting_emulator.sdk.fault_text import commit_text, fault_words, unused_text, value_text
 from hosting_emulator.sdk.text import align, count_text, one_line, paint, plain
 
@@ -94,15 +94,18 @@ def variation_lines(variation: VariationState) -> list[tuple[str, str]]:
 
 
 def _requests(requests: ReportedRequests) -> list[str]:
-    items = requests.items[-_REQUESTS:]
-    if not items:
+    rows = [[*exchange_row(item), _reason(item)] for item in requests.items]
+    folded_rows = fold_rows(rows)[-_REQUESTS:]
+    if not folded_rows:
         return [paint("bold", "no requests")]
     head = count_text(requests.total, "request")
-    if requests.total > len(items):
-        head += f", the last {len(items)}"
-    rows = [[*exchange_row(item), _reason(item)] for item in items]
+    shown_count = sum(row.count for row in folded_rows)
+    if requests.total > shown_count:
+        head += f", the last {shown_count}"
     lines = [paint("bold", head)]
-    for line, item in zip(align(rows), items, strict=True):
+    aligned = align([row.cells for row in folded_rows])
+    for line, row in zip(aligned, folded_rows, strict=True):
+        item = requests.items[row.first]
         if item.lost or item.status >= 500:
             lines.append(paint("red", line))
         elif item.status >= 400:

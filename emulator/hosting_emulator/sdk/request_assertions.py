@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hosting_emulator.sdk.exchange_text import exchange_row
+from hosting_emulator.sdk.exchange_text import exchange_row, fold_rows
 from hosting_emulator.sdk.recorded_requests import HeldRequests, RecordedRequest
 from hosting_emulator.sdk.request_filters import ImpossibleFilter
 from hosting_emulator.sdk.request_matching import RequestMatcher
 from hosting_emulator.sdk.text import align, count_text
 
-#: The maximum number of requests to show. Only the newest requests are shown.
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
+#: The maximum number of lines about requests. Only the newest requests are shown.
 _ROWS = 20
 _NEAREST = 3
 
@@ -73,7 +76,6 @@ def check_made(
     If there is a maximum, also raise AssertionError if the log no longer holds all requests that
     could match.
     """
-    __tracebackhide__ = True
     at_least = count.at_least
     at_most = count.at_most
     made = "never made"
@@ -108,7 +110,6 @@ def check_made(
 
 def check_none_failed(held: HeldRequests) -> None:
     """Raise AssertionError if a request failed, or if the log no longer holds all requests."""
-    __tracebackhide__ = True
     failed = [request for request in held.requests if request.failed]
     if not failed:
         if held.dropped or held.was_cleared:
@@ -119,13 +120,14 @@ def check_none_failed(held: HeldRequests) -> None:
         return
     total = len(held.requests)
     lines = [f"expected every request to succeed, but {len(failed)} of {total} did not", ""]
-    listed = failed[-_ROWS:]
-    if len(failed) > len(listed):
-        lines.append(f"  … {count_text(len(failed) - len(listed), 'earlier request')} left out")
-    rows = align([exchange_row(request) for request in listed])
-    for request, row in zip(listed, rows, strict=True):
-        lines.append(row)
-        lines += [f"      {sentence}" for sentence in request.why]
+    rows = [[*exchange_row(request), " ".join(request.why)] for request in failed]
+    folded_rows = fold_rows(rows)[-_ROWS:]
+    if folded_rows[0].first:
+        lines.append(f"  … {count_text(folded_rows[0].first, 'earlier request')} left out")
+    aligned = align([row.cells[:-1] for row in folded_rows])
+    for row, line in zip(folded_rows, aligned, strict=True):
+        lines.append(line)
+        lines += [f"      {sentence}" for sentence in failed[row.first].why]
     raise AssertionError("\n".join(lines))
 
 
@@ -137,17 +139,17 @@ def _table(held: HeldRequests, marked: set[int], world_name: str, base_url: str)
     if marked:
         title += "; > marks the counted requests"
     lines = [f"{title}:"]
-    listed = held.requests[-_ROWS:]
-    omitted = len(held.requests) - len(listed) + held.dropped
-    if omitted:
-        lines.append(f"    … {count_text(omitted, 'earlier request')} left out")
     rows = []
-    for request in listed:
+    for request in held.requests:
         number, *cells = exchange_row(request)
         mark = ">" if request.n in marked else " "
         key = f"key {request.idempotency_key}" if request.idempotency_key else ""
         rows.append([f"  {mark}{number[1:]}", *cells, key])
-    return [*lines, *align(rows)]
+    folded_rows = fold_rows(rows)[-_ROWS:]
+    omitted = folded_rows[0].first + held.dropped
+    if omitted:
+        lines.append(f"    … {count_text(omitted, 'earlier request')} left out")
+    return [*lines, *align([row.cells for row in folded_rows])]
 
 
 def _nearest_lines(matcher: RequestMatcher, requests: Iterable[RecordedRequest]) -> list[str]:

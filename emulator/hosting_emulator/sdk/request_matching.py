@@ -23,6 +23,9 @@ from hosting_emulator.sdk.request_filters import (
     UnknownFilterName,
 )
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
 #: Request members whose filters have different names.
 _MEMBERS = {"user": "user_id", "key": "idempotency_key"}

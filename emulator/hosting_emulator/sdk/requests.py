@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.event_stream import EventStream
     from hosting_emulator.sdk.request_matching import RequestMatcher
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 #: The number of requests that a world's log holds.
 CAPACITY = 1000
 
@@ -184,7 +187,6 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         from the filters. AssertionError is also raised if there is a maximum and the log has
         dropped requests that could match.
         """
-        __tracebackhide__ = True  # so that pytest shows the line of the test
         # Imported here because the import is slow, as in `_matcher`.
         from hosting_emulator.sdk.request_assertions import check_made, expected_count
 
@@ -198,7 +200,6 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
 
     def assert_not_made(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> None:
         """Assert that no matching request was made. Raises the same errors as `assert_made`."""
-        __tracebackhide__ = True
         self.assert_made(call, times=0, **filters)
 
     def assert_none_failed(self) -> None:
@@ -207,7 +208,6 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         The assertion also fails if the log has dropped requests, because a dropped request may have
         failed.
         """
-        __tracebackhide__ = True
         from hosting_emulator.sdk.request_assertions import check_none_failed
 
         check_none_failed(self._read())

@@ -9,6 +9,9 @@ from hosting_emulator import messages
 from hosting_emulator.sdk.transport import Transport
 from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 
 class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
     """A saved state of a world, with its `id`, its `commit`, and its world time `at`.

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.control_connection import Response
     from hosting_emulator.sdk.event_stream import EventStream
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 T = TypeVar("T")
 M = TypeVar("M", bound=messages.ControlMessage)
 
@@ -76,7 +79,6 @@ class Transport:
         If `body` is None, the request has no body. Return the parsed JSON of the response, or None
         if the response has no body.
         """
-        __tracebackhide__ = True  # so that pytest shows the line of the caller
         return self._send(Any, method, path, body)
 
     get = partialmethod(ask, "GET")
@@ -90,13 +92,11 @@ class Transport:
 
         Raises UnreadableMessage if the response does not fit `kind`.
         """
-        __tracebackhide__ = True
         message: T = self._send(kind, method, path, body)
         return message
 
     def fetch_list(self, kind: type[M], method: str, path: str, body: Any = None) -> list[M]:
         """Send a request as `ask` does, and return the response's items as messages of type `kind`."""
-        __tracebackhide__ = True
         return self.fetch(messages.ItemList[kind], method, path, body).items  # type: ignore[valid-type]
 
     def read(self, kind: type[M], document: messages.JsonObject) -> M:
@@ -127,7 +127,6 @@ class Transport:
         raise UnexpectedResponse(self.control_url, "it does not return a stream of events")
 
     def _send(self, kind: Any, method: str, path: str, body: Any) -> Any:
-        __tracebackhide__ = True
         headers = self._headers
         content = None
         if body is not None:
@@ -146,7 +145,6 @@ class Transport:
 
         Raises ControlError if the response is a problem, or if its body does not fit `kind`.
         """
-        __tracebackhide__ = True
         if 200 <= response.status < 300:
             return self._decode(response, kind)
         problem = self._decode(response, Any)

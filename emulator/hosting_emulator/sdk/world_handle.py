@@ -11,6 +11,9 @@ from hosting_emulator import messages
 from hosting_emulator.sdk.errors import ControlRefused
 from hosting_emulator.sdk.transport import Transport, path_of
 
+#: pytest shows the line of the test instead of the lines of this module.
+__tracebackhide__ = True
+
 T = TypeVar("T")
 M = TypeVar("M", bound=messages.ControlMessage)
 
@@ -37,19 +40,16 @@ class WorldHandle:
         return f"{path}?{urlencode(parameters)}"
 
     def _ask(self, method: str, *parts: str | int, body: Any = None, **query: Any) -> Any:
-        __tracebackhide__ = True
         return self._transport.ask(method, self.control_path(*parts, **query), body)
 
     def _fetch(
         self, kind: type[T], method: str, *parts: str | int, body: Any = None, **query: Any
     ) -> T:
-        __tracebackhide__ = True
         return self._transport.fetch(kind, method, self.control_path(*parts, **query), body)
 
     def _fetch_list(
         self, kind: type[M], method: str, *parts: str | int, body: Any = None, **query: Any
     ) -> list[M]:
-        __tracebackhide__ = True
         return self._transport.fetch_list(kind, method, self.control_path(*parts, **query), body)
 
 
