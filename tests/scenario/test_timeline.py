@@ -119,6 +119,8 @@ def test_an_impossible_timeline_fault_fails_its_step():
     )
 
     assert [step["passed"] for step in report["steps"]] == [True, False]
+    [difference] = report["steps"][1]["differences"]
+    assert difference["line"] < report["steps"][0]["line"]
     assert "abort was refused: until" in report["steps"][1]["differences"][0]["found"]
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args
 
 import msgspec
 
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.faults.interventions import INTERVENTIONS
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.outcomes import outcome_kinds
+from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.document import (
     ClockPart,
     ExpectPart,
@@ -66,6 +70,8 @@ _INNER_PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {
     ScenarioPart: {"world": WorldPart, "clock": ClockPart},
     StepPart: {"expect": ExpectPart},
 }
+#: The parts in which a fault, an outcome or an intervention is the value of a key.
+_PARTS_WITH_ACTIONS = (PlannedPart, StepPart)
 
 
 def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[str]) -> str:
@@ -81,6 +87,9 @@ def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[s
     for inner_name, inner_part in _INNER_PARTS.get(part, {}).items():
         if name in inner_part.__struct_encode_fields__:
             return f"; put it in {inner_name}, as in {inner_name}: {{{name}: …}}"
+    action = _action_of_kind(name) if part in _PARTS_WITH_ACTIONS else None
+    if action is not None:
+        return f"; put it in {action}, as in {action}: {{{name}: …}}"
     if part is ExpectPart and _is_body_field(name):
         return f"; put it in body, as in body: {{{name}: …}}"
     hint = nearest(name, keys)
@@ -89,6 +98,24 @@ def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[s
     if part is StepPart:
         return f"; the actions of a step are {', '.join(ACTIONS)}"
     return f"; the keys are {', '.join(keys)}"
+
+
+def value_hint(path: Sequence[str | int], value: Any) -> str:
+    """Return a hint about a value of a wrong type, to be appended to an error message."""
+    if path == ("clock",) and value in get_args(ClockMode):
+        return f"; write clock: {{mode: {value}}}"
+    return ""
+
+
+def _action_of_kind(name: str) -> str | None:
+    """Return the action whose kinds include `name`, or None if there is no such kind."""
+    if name in fault_kinds():
+        return "fault"
+    if name in outcome_kinds():
+        return "outcome"
+    if name in INTERVENTIONS:
+        return "intervene"
+    return None
 
 
 def _is_body_field(name: str) -> bool:

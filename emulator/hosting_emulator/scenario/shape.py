@@ -25,7 +25,7 @@ from hosting_emulator.contract.documents import (
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.scenario.document import PlannedPart, ScenarioPart, SharedPart, StepPart
 from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.key_hints import key_hint
+from hosting_emulator.scenario.key_hints import key_hint, value_hint
 from hosting_emulator.scenario.mistakes import Mistakes
 from hosting_emulator.scenario.source import Location, Source
 from hosting_emulator.scenario.step_keys import (
@@ -202,7 +202,7 @@ def _value_error(
         explanation = plain_reason(reason, part, field)
         return location.error(f"{subject} cannot be {_display(value)}: {explanation}")
     expected = type_name(part, field) or plain_types(wrong_type[1])
-    hint = ""
+    hint = value_hint(location.path, value)
     if expected == "a string" and isinstance(value, int | float):
         hint = "; put it in quotes"
     return location.error(f"{subject} must be {expected}, not {_display(value)}{hint}")

@@ -163,6 +163,7 @@ class StoryRun:
         action = _action_of(step)
         message = ""
         differences: list[Mismatch] = []
+        refused: list[dict[str, Any]] = []
         counts: Counter[str] = Counter()
         self._actions.requests.waited_ms = 0
         self._attempt = Attempt(location)
@@ -180,7 +181,7 @@ class StoryRun:
                     break
             if len(counts) > 1 and not differences:
                 message = _describe_counts(counts)
-            differences += self._refused_entries()
+            refused = self._refused_entries()
         except ValueError as error:
             message = str(error)
             differences = [Mismatch(action, POSSIBLE, message)]
@@ -188,10 +189,13 @@ class StoryRun:
             "n": number,
             "line": location.line,
             "title": step.note or title_of(action, step),
-            "passed": not differences,
+            "passed": not (differences or refused),
             "message": message,
             "waited_ms": self._actions.requests.waited_ms,
-            "differences": [_difference_report(location, difference) for difference in differences],
+            "differences": [
+                *(_difference_report(location, difference) for difference in differences),
+                *refused,
+            ],
             "responses": [arrival.report() for arrival in self._attempt.arrivals],
             "nearest": self._attempt.nearest,
         }
@@ -225,16 +229,17 @@ class StoryRun:
                 break
         return message, differences
 
-    def _refused_entries(self) -> list[Mismatch]:
-        """Return a mismatch for each timeline entry that failed to act since the last step."""
+    def _refused_entries(self) -> list[dict[str, Any]]:
+        """Return a difference report for each timeline entry that failed to act since the last step."""
         refused = {key: entry for key, entry in self._engine.world.rows(TIMELINE) if entry.refused}
-        differences = [
-            Mismatch(f"timeline[{entry.order}]", POSSIBLE, entry.message)
-            for key, entry in refused.items()
-            if key not in self._refused_keys
-        ]
+        reports = []
+        for key, entry in refused.items():
+            if key not in self._refused_keys:
+                location = self._scenario.location / "timeline" / entry.order / entry.action
+                mismatch = Mismatch(f"timeline[{entry.order}]", POSSIBLE, entry.message)
+                reports.append(_difference_report(location, mismatch))
         self._refused_keys = set(refused)
-        return differences
+        return reports
 
 
 def _describe_counts(counts: Mapping[str, int]) -> str:
