@@ -38,7 +38,7 @@ class HelpCommand(click.Command):
 
 
 class HelpGroup(click.Group):
-    """A group whose help lists its commands in groups, each with its whole first sentence.
+    """A group whose help lists its commands in sections, each command with its whole first sentence.
 
     `command_sections` maps the title of each section to the names of its commands. Commands that
     are in no section are listed in the Commands section.

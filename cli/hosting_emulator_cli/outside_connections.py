@@ -1,7 +1,8 @@
 """Watches for TCP connections of commands to other machines.
 
-A command under test must talk to the emulator. A connection to another machine is suspicious: it may
-be the real service. Only Linux shows the connections of other processes (see proc_net(5)).
+A command under test must talk to the emulator. A connection to another machine is suspicious,
+because the machine may run the real service. Only Linux shows the connections of other processes
+(see proc_net(5)).
 """
 
 from __future__ import annotations

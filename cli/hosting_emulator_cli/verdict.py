@@ -171,8 +171,8 @@ def keep_worlds(
 ) -> tuple[Path, list[Path]]:
     """Write the main chapter's world to `path`, and the worlds of other active chapters beside it.
 
-    Only the latest MOST_KEPT other chapters are kept. Returns the path of the main world and the
-    paths of the other worlds. Raises Failure if a file cannot be written.
+    Besides the main chapter, only the latest MOST_KEPT chapters are kept. Returns the path of the
+    main world and the paths of the other worlds. Raises Failure if a file cannot be written.
     """
     main_chapter = verdict.main_chapter()
     others = [chapter for chapter in verdict.active_chapters() if chapter is not main_chapter]

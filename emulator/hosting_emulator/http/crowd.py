@@ -57,9 +57,9 @@ class CrowdWatch:
 def return_memory() -> None:
     """Collect garbage, and make the C library return free memory to the system (with glibc only).
 
-    The C library keeps freed memory that lies between objects in use. Without this function, the
-    process would keep the memory that five hundred concurrent clients needed long after they have
-    disconnected.
+    This is necessary because the C library keeps freed memory that lies between objects in use.
+    Without this function, the process would keep the memory that five hundred concurrent clients
+    needed long after they have disconnected.
     """
     import ctypes  # import this here, because few processes ever have a crowd
 

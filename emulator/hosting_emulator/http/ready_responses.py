@@ -95,8 +95,8 @@ class ReadyResponse(web.StreamResponse):
         content = self.head
         if request.method != "HEAD":
             content += self.reply.body
-        # Wait for the client here, because this call returns only when most of the earlier data has
-        # been read.
+        # Record the departure only after this call, which waits until the client has read most of
+        # the earlier data.
         await request.writer.write_eof(content)
         self._note_departure(request)
 

@@ -20,7 +20,8 @@ Duration: TypeAlias = str | timedelta | float
 def duration_text(span: Duration) -> str:
     """Return a span as the control API reads it, rounded to milliseconds.
 
-    Raises ValueError for a negative or infinite span. The control API checks a string.
+    Raises ValueError for a negative or infinite span. A string is returned unchanged, because the
+    control API checks it.
     """
     if isinstance(span, str):
         return span

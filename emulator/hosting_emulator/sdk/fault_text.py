@@ -75,7 +75,10 @@ def fault_words(fault: Mapping[str, Any]) -> FaultWords:
 
 
 def commit_text(fault: Mapping[str, Any]) -> str | None:
-    """Say whether a fault acts before or after the commit. Return None for a fault that does neither."""
+    """Return a text that says whether a fault acts before or after the commit.
+
+    Return None for a fault that does neither.
+    """
     after_commit = fault.get("after_commit")
     if after_commit is None:
         return None
