@@ -364,10 +364,19 @@ def test_a_scenario_is_loaded_into_the_world_after_confirmation(
     with dashboard(panel("scenarios/provider-outage")) as page:
         page.click("button", "Load into this world")
         page.click("button", "Load", within=("dialog", "Load this scenario"))
-        page.read("now has the world of provider-outage.")
+        page.read("now has the world of provider-outage. The clock is frozen")
+        page.click("button", "Worlds")
+        page.click("button", "Reset to the default world")
+        page.click(
+            "button",
+            "Reset",
+            within=("dialog", f"Reset {api.emulator.name} to the default world"),
+        )
+        page.read("is the default world again.")
 
+    assert api.emulator.summary.scenario is None
     history = api.emulator.control.get(f"/worlds/{api.emulator.name}/history")
-    assert history["items"][0]["title"] == "scenario provider-outage"
+    assert [item["title"] for item in history["items"][:2]] == ["reset", "scenario provider-outage"]
 
 
 OWN = """name: mine
@@ -385,7 +394,7 @@ def test_a_custom_scenario_is_checked_and_loaded_with_the_keyboard(
     with dashboard(panel("scenarios")) as page:
         page.find("heading", "Your own scenario")
         page.wait("!document.querySelector('main .loading')")
-        page.tab_to("textbox", "Scenario, as YAML", most=90)
+        page.tab_to("textbox", "Scenario, as YAML", most=120)
         page.ask("Input.insertText", text=OWN)
         page.tab_to("button", "Check")
         page.press("Enter")

@@ -65,6 +65,10 @@ world fork copy --commit 0 --ephemeral
 world rewind 0 --world copy
 world reset copy --json
 world reset copy
+world create staged --scenario stuck-operation
+world reset staged
+world reset staged --default
+world delete staged
 world delete copy
 world delete default
 clock show

@@ -10,7 +10,7 @@ import pytest
 
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.scenario_files import library_names
-from tests.support.control_samples import story_report, world
+from tests.support.control_samples import new_world, story_report
 from tests.support.fake_control import FakeControl, refusal
 
 RUN = "POST /scenarios/run"
@@ -102,17 +102,17 @@ def test_scenario_show_asks_the_emulator_of_the_option_url(run, control: FakeCon
 
 
 def test_scenario_load_sends_a_file(ask, control: FakeControl, file: Path):
-    control.on("POST /worlds/default/scenario", world())
+    control.on("POST /worlds/default/scenario", new_world("default"))
 
     result = ask("scenario", "load", str(file), "--json")
 
-    assert json.loads(result.stdout) == world()
+    assert json.loads(result.stdout) == new_world("default")
     bodies = control.bodies("POST /worlds/default/scenario")
     assert bodies == [{"text": GOOD, "file": str(file)}]
 
 
 def test_scenario_load_reads_stdin(ask, control: FakeControl):
-    control.on("POST /worlds/default/scenario", world())
+    control.on("POST /worlds/default/scenario", new_world("default"))
 
     ask("scenario", "load", "-", stdin=GOOD)
 

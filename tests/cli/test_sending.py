@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.control_samples import ADVANCED, CLOCK, STUCK, TOKEN, fault, world
+from tests.support.control_samples import ADVANCED, CLOCK, STUCK, TOKEN, fault, new_world, world
 from tests.support.fake_control import FakeControl, refusal
 
 SET_CLOCK = "PUT /worlds/default/clock"
@@ -35,12 +35,12 @@ CASES: list[tuple[str, str, Any, Any]] = [
     ("clock advance PT10M", ADVANCE, ADVANCED, {"by": "PT10M"}),
     (f"clock advance --to {AT}", ADVANCE, ADVANCED, {"to": AT}),
     ("clock advance --until-operation 01J0", ADVANCE, ADVANCED, {"until_operation": "01J0"}),
-    ("world create", "POST /worlds", world("w"), {"ephemeral": False}),
+    ("world create", "POST /worlds", new_world("w"), {"ephemeral": False}),
     (
         f"world create w --seed 42 --clock scaled:60 --at {AT} --assume rate_limit=100/60s"
         " --assume docs_url=http://x/?a=b --ephemeral",
         "POST /worlds",
-        world("w"),
+        new_world("w"),
         {
             "name": "w",
             "seed": "42",
@@ -52,24 +52,25 @@ CASES: list[tuple[str, str, Any, Any]] = [
     (
         f"world create --at {AT} --on-disk",
         "POST /worlds",
-        world("w"),
+        new_world("w"),
         {"clock": {"at": AT}, "ephemeral": False},
     ),
     (
         "world fork copy --world shop",
         "POST /worlds/shop/fork",
-        world("copy"),
+        new_world("copy"),
         {"name": "copy", "ephemeral": False},
     ),
     (
         "world fork --commit 12",
         "POST /worlds/default/fork",
-        world("copy"),
+        new_world("copy"),
         {"commit": 12, "ephemeral": False},
     ),
     ("world rewind 12 --world shop", "POST /worlds/shop/rewind", world("shop"), {"commit": 12}),
     ("world reset ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
     ("world reset --world ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
+    ("world reset --default", "POST /worlds/default/reset", world("default"), {"default": True}),
     (
         "token --world w --user reader --organization free --without-session --lifetime 1h30m",
         "POST /worlds/w/tokens",
@@ -84,7 +85,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
     (
         "scenario load outage --world ci-1",
         "POST /worlds/ci-1/scenario",
-        world("ci-1"),
+        world("ci-1") | {"notices": ["The clock is frozen."]},
         {"name": "outage"},
     ),
     ("fault add timeout", ADD, ARMED, {"timeout": {}}),
@@ -243,7 +244,7 @@ def test_clock_show_says_that_nothing_is_due(ask, control: FakeControl):
 
 
 def test_world_create_prints_only_the_name_on_stdout(ask, control: FakeControl):
-    control.on("POST /worlds", world("w-7"))
+    control.on("POST /worlds", new_world("w-7"))
 
     result = ask("world", "create")
 

@@ -13,7 +13,7 @@ from hosting_emulator.sdk import (
     UnexpectedResponse,
 )
 from pytest_hosting_emulator import RunningEmulator
-from tests.support.control_samples import HEALTH, world
+from tests.support.control_samples import HEALTH, new_world
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, FakeResponse, refusal
 from tests.support.http_world import HttpWorld
 
@@ -98,7 +98,7 @@ def test_the_sdk_sends_no_token_header_without_a_token(control: FakeControl, cli
 
 
 def test_the_sdk_declares_its_bodies_as_json(control: FakeControl, client: ControlClient):
-    control.on("POST /worlds", world("w"))
+    control.on("POST /worlds", new_world("w"))
 
     client.post("worlds", {"name": "é"})
 

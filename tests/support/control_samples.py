@@ -81,6 +81,11 @@ def items(*rows: Any) -> dict[str, Any]:
     return {"items": list(rows)}
 
 
+def new_world(name: str, **changes: Any) -> dict[str, Any]:
+    """Return the summary of a world that was created or copied."""
+    return world(name, notices=[], **changes)
+
+
 def world(name: str = "default", **changes: Any) -> dict[str, Any]:
     path = "" if name == "default" else f"/worlds/{name}"
     return {
@@ -91,6 +96,7 @@ def world(name: str = "default", **changes: Any) -> dict[str, Any]:
         "control_url": f"{CONTROL_URL}/worlds/{name}",
         "issuer": f"{CONTROL_URL}/idp",
         "commit": 7,
+        "scenario": None,
         "clock": CLOCK,
         "assumptions": {},
         "warnings": [],

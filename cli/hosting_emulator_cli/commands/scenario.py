@@ -33,6 +33,7 @@ from hosting_emulator_cli.tables import columns
 from hosting_emulator_cli.value_types import TYPES, WholeNumber
 
 if TYPE_CHECKING:
+    from hosting_emulator.messages import LoadedWorldSummary
     from hosting_emulator.sdk import ControlClient, HostingEmulator
     from hosting_emulator_cli.story_reports import StoryResult
 
@@ -45,6 +46,12 @@ _scenarios_argument = partial(
     required=True,
     shell_complete=completion.SCENARIOS_AND_FILES,
 )
+
+
+def _load_text(summary: LoadedWorldSummary) -> str:
+    scenario_name = click.get_current_context().params["name"]
+    heading = f"World {summary.name} now has the content of {scenario_name}."
+    return "\n".join([heading, *summary.notices])
 
 
 @click.group(
@@ -136,12 +143,13 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
 )
 @click.argument("name", metavar="SCENARIO", shell_complete=completion.SCENARIOS_AND_FILES)
 @opt.replace_option("load")
-@prints(words="World {value.name} now has the content of {name}.")
+@prints(words=_load_text)
 @opt.with_world
 def load(world: HostingEmulator, name: str, replace: bool) -> Any:
     """Load a scenario into a world, and replace the world's content.
 
-    SCENARIO is a name in the library or a YAML file. A scenario with errors changes nothing.
+    SCENARIO is a name in the library or a YAML file. A scenario with errors changes nothing. The
+    command says what happens to time, clock and request log, and how to get back.
     """
     summary = world.load_scenario(replace=replace, **choose_scenario(name))
     say_warnings(summary.warnings)

@@ -24,6 +24,7 @@ from hosting_emulator_cli.value_types import TYPED_VALUE, WholeNumber, clock_req
 from hosting_emulator_cli.world_tables import world_table
 
 if TYPE_CHECKING:
+    from hosting_emulator.messages import NewWorldSummary
     from hosting_emulator.sdk import CommitEntry, ControlClient, HostingEmulator, WorldSummary
 
 
@@ -33,9 +34,20 @@ _ephemeral_option = opt.option(
     default=False,
     show_default=False,
 )
-_prints_new_world = prints(
-    "{value.name}", words="World {value.name} is served at {value.base_url}."
-)
+
+
+def _new_world_text(summary: NewWorldSummary) -> str:
+    heading = f"World {summary.name} is served at {summary.base_url}."
+    return "\n".join([heading, *summary.notices])
+
+
+def _reset_text(summary: WorldSummary) -> str:
+    if summary.scenario is None:
+        return f"World {summary.name} was reset."
+    return (
+        f"World {summary.name} was reset to the start of {summary.scenario}. "
+        "`world reset --default` returns to the default world."
+    )
 
 
 @click.group(
@@ -93,7 +105,7 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
     metavar="SPAN",
     help="Delete the world after this much real time without a request, such as 6h.",
 )
-@_prints_new_world
+@prints("{value.name}", words=_new_world_text)
 @opt.with_client
 def create(
     client: ControlClient,
@@ -266,7 +278,7 @@ def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
     type=WholeNumber(min=0),
 )
 @_ephemeral_option
-@_prints_new_world
+@prints("{value.name}", words="World {value.name} is served at {value.base_url}.")
 @opt.with_world
 def fork(world: HostingEmulator, name: str | None, **copy_options: Any) -> WorldSummary:
     """Copy a world's current state, or an earlier state, into a new world.
@@ -311,20 +323,26 @@ def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
         """
         hosting-emulator world reset
         hosting-emulator world reset ci-1
+        hosting-emulator world reset --default
         """
     )
 )
 @click.argument("name", required=False, shell_complete=completion.WORLDS)
-@prints(words="World {value.name} was reset.")
+@opt.flag(
+    "--default",
+    "to_default",
+    help="Return to the default world, even if a scenario was loaded.",
+)
+@prints(words=_reset_text)
 @opt.with_world
-def reset(world: HostingEmulator, name: str | None) -> WorldSummary:
-    """Reset a world to its initial state.
+def reset(world: HostingEmulator, name: str | None, to_default: bool) -> WorldSummary:
+    """Reset a world to its initial state: the start of its scenario, if it has one.
 
     NAME is the world to reset. Default: --world.
     """
     if name is not None:
         world = world.control.world(name)
-    return world.reset()
+    return world.reset(default=to_default)
 
 
 @world.command(epilog=examples("hosting-emulator world delete checkout"))

@@ -12,6 +12,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.control.chosen_scenario import Chosen
 from hosting_emulator.control.handshake_faults import check_handshake_faults
+from hosting_emulator.control.replacement_notices import clock_notices
 from hosting_emulator.control.tokens import NewToken, token_claims
 from hosting_emulator.control.variation import Point, read_variation_of_new_world
 from hosting_emulator.control.world_replacement import check_new_name, new_world_name
@@ -101,7 +102,10 @@ async def create_world(
     )
     if observation is not None:
         observation.watch(engine)
-    return start_world(context, engine, ttl_ms, claims)
+    notices: list[str] = []
+    if body.scenario is not None:
+        notices = clock_notices(context, engine)
+    return start_world(context, engine, ttl_ms, claims, notices)
 
 
 def _read_ttl_ms(duration: str | None) -> int | None:

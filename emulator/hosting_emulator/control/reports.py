@@ -10,6 +10,7 @@ from typing import Annotated
 from hosting_emulator.control.armed_rules import rule_document
 from hosting_emulator.control.clock import get_clock
 from hosting_emulator.control.operations import operations_in_order, why_operation
+from hosting_emulator.control.world_summaries import scenario_file_of
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.request_views import problem_of, summary_members
@@ -27,7 +28,7 @@ from hosting_emulator.messages import (
     Why,
     WorldReport,
 )
-from hosting_emulator.world.tables import OPERATIONS, ORIGIN, SINGLETON_KEY, TIMELINE
+from hosting_emulator.world.tables import OPERATIONS, TIMELINE
 from hosting_emulator.world.value import World
 
 #: The maximum number of unfinished operations that a report explains, oldest first.
@@ -46,7 +47,7 @@ async def report(
     return WorldReport(
         world=world.name,
         base_url=context.base_url + world_prefix(world.name),
-        scenario=_scenario_file(world),
+        scenario=scenario_file_of(world),
         clock=get_clock(engine),
         commit=world.commit,
         assumptions=world.assumptions.changes(),
@@ -81,14 +82,6 @@ async def _unfinished_operations(context: Context, engine: Engine, world: World)
                 explanations.append(why_operation(context, engine, operation.id))
             await job.pause()
     return explanations
-
-
-def _scenario_file(world: World) -> str | None:
-    """Return the scenario file from which a world was created, or None if no scenario created the world."""
-    origin = world.get(ORIGIN, SINGLETON_KEY)
-    if origin is None or not origin.scenario:
-        return None
-    return origin.scenario_file
 
 
 def _refused_entries(world: World) -> list[str]:

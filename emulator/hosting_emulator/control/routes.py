@@ -30,6 +30,7 @@ from hosting_emulator.messages import (
     InterventionRow,
     JsonObject,
     KeyState,
+    LoadedWorldSummary,
     NewApiKey,
     NewWorldSummary,
     ObservationReport,
@@ -622,7 +623,7 @@ ROUTES: Final = [
         "POST",
         "/worlds/{world}/scenario",
         "control.scenarios:load_scenario",
-        Json(WorldSummary),
+        Json(LoadedWorldSummary),
         tag="scenarios",
     ),
     Route(

@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
 from hosting_emulator.control.chosen_scenario import Chosen
+from hosting_emulator.control.replacement_notices import WorldBefore, load_notices
 from hosting_emulator.control.scenario_worlds import build_scenario, read_chosen
 from hosting_emulator.control.story_pages import respond_to_page
 from hosting_emulator.control.variation import Point, read_variation_of_new_world
@@ -19,10 +20,10 @@ from hosting_emulator.http.query import Query, Text
 from hosting_emulator.http.time_slices import LongJob, in_thread
 from hosting_emulator.messages import (
     JsonObject,
+    LoadedWorldSummary,
     RecordedScenario,
     ScenarioName,
     ScenarioText,
-    WorldSummary,
 )
 from hosting_emulator.scenario.reading import Scenario, read_scenario
 from hosting_emulator.scenario.recording.recorder import record_session
@@ -78,17 +79,23 @@ async def load_scenario(
     context: Context,
     world: str,
     body: Annotated[ScenarioLoad, Example({"name": "provider-outage"})],
-) -> WorldSummary:
+) -> LoadedWorldSummary:
     """Load a scenario into a world. If the world does not exist, it is created.
 
     The old state stays until the new state is ready. Without `replace`, the status is 409 if the
-    world is stored on disk and has changed since its start.
+    world is stored on disk and has changed since its start. `notices` says what changed besides
+    the content of the world, and how to get back.
     """
     scenario = await in_thread(read_chosen, context, body)
     if not body.replace:
         check_replaceable(context, world)
+    replaced = context.worlds.get(world)
+    before = None
+    if replaced is not None:
+        before = WorldBefore.of(replaced)
     engine = _load(context, world, scenario, context.facts.variation)
-    return world_summary(context, engine)
+    notices = load_notices(context, engine, before)
+    return LoadedWorldSummary(**asdict(world_summary(context, engine)), notices=notices)
 
 
 async def record_scenario(

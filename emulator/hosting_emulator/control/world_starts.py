@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import asdict
 
 from hosting_emulator.control.world_expiry import expire_when_unused
@@ -23,17 +25,22 @@ def is_ephemeral(name: str | None, ephemeral: bool | None) -> bool:
 
 
 def start_world(
-    context: Context, engine: Engine, ttl_ms: int | None, claims: TokenClaims | None
+    context: Context,
+    engine: Engine,
+    ttl_ms: int | None,
+    claims: TokenClaims | None,
+    notices: Sequence[str] = (),
 ) -> WorldSummary:
     """Start the time to live of a new world, and return the world's summary.
 
     With `claims`, the summary contains an access token with these claims. `ttl_ms` is in real
-    milliseconds. If `ttl_ms` is None, the world exists until it is deleted.
+    milliseconds. If `ttl_ms` is None, the world exists until it is deleted. `notices` are added to
+    the summary.
     """
     engine.ttl_ms = ttl_ms
     expire_when_unused(context.worlds, engine)
     summary = world_summary(context, engine)
-    if claims is None:
-        return summary
-    token = mint_token(engine, context.base_url, claims)
-    return NewWorldSummary(**asdict(summary), token=token)
+    token = None
+    if claims is not None:
+        token = mint_token(engine, context.base_url, claims)
+    return NewWorldSummary(**asdict(summary), token=token, notices=list(notices))

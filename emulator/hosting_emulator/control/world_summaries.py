@@ -23,7 +23,9 @@ from hosting_emulator.world.tables import (
     DEPLOYMENTS,
     OPERATIONS,
     ORGANIZATIONS,
+    ORIGIN,
     PROJECTS,
+    SINGLETON_KEY,
     TICKETS,
     USERS,
 )
@@ -43,6 +45,7 @@ def world_summary(context: Context, engine: Engine) -> WorldSummary:
         control_url=f"{base_url}/_emulator/worlds/{world.name}",
         issuer=base_url + issuer_path(world.name),
         commit=world.commit,
+        scenario=scenario_file_of(world),
         clock=get_clock(engine),
         assumptions=world.assumptions.changes(),
         warnings=warnings_of(world.assumptions),
@@ -59,6 +62,14 @@ def world_summary(context: Context, engine: Engine) -> WorldSummary:
         users=_users(world),
         projects=_projects(world),
     )
+
+
+def scenario_file_of(world: World) -> str | None:
+    """Return the file name of a world's scenario, or None if the world has no scenario."""
+    origin = world.get(ORIGIN, SINGLETON_KEY)
+    if origin is None or origin.scenario is None:
+        return None
+    return origin.scenario_file
 
 
 def _organizations(world: World) -> list[WorldOrganization]:

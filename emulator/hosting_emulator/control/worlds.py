@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from hosting_emulator.control.world_summaries import world_summary
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.http.endpoint import Context, ControlRefusal
+from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, Example
 from hosting_emulator.messages import WorldSummary
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
@@ -28,7 +30,18 @@ def delete_world(context: Context, engine: Engine, world: str) -> None:
     engine.cancel_expiry()
 
 
-def reset_world(context: Context, engine: Engine) -> WorldSummary:
-    """Reset a world to its initial state."""
-    context.worlds.reset(engine)
+class Reset(Body):
+    """A reset. With `default`, the world becomes the default world, even if it has a scenario."""
+
+    default: bool = False
+
+
+def reset_world(
+    context: Context, engine: Engine, body: Annotated[Reset, Example({"default": True})]
+) -> WorldSummary:
+    """Reset a world to its initial state: to the start of its scenario, if it has one."""
+    if body.default:
+        context.worlds.reset_to_default(engine)
+    else:
+        context.worlds.reset(engine)
     return world_summary(context, engine)

@@ -34,7 +34,13 @@ from hosting_emulator.world import views
 from hosting_emulator.world.due_events import run_due
 from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.reactions import react
-from hosting_emulator.world.records import ClockRecord, Organization, User, WorldSource
+from hosting_emulator.world.records import (
+    ClockRecord,
+    DefaultSettings,
+    Organization,
+    User,
+    WorldSource,
+)
 from hosting_emulator.world.schedule import event_of
 from hosting_emulator.world.sessions import implicit_session_id
 from hosting_emulator.world.tables import CLOCK, OPERATIONS, ORIGIN, SCHEDULE, SINGLETON_KEY
@@ -60,6 +66,31 @@ def mark_beginning(world: World) -> World:
     """Return a world that records its current commit as its initial state (see `Engine.has_changed`)."""
     origin = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     origin = replace(origin, commit=world.commit)
+    return apply(
+        world, {ORIGIN.name: {SINGLETON_KEY: origin}}, commit=world.commit, at_ms=world.at_ms
+    )
+
+
+def keep_default_settings(world: World, replaced: World) -> World:
+    """Return the world of a scenario, with the settings of the default world that it replaces.
+
+    `replaced` is that default world, or the world of another scenario, which has the settings.
+    """
+    origin = world.get(ORIGIN, SINGLETON_KEY)
+    former = replaced.get(ORIGIN, SINGLETON_KEY)
+    if origin is None or origin.scenario is None or former is None:
+        return world
+    default = former.default
+    if former.scenario is None:
+        default = DefaultSettings(
+            mode=former.mode,
+            rate=former.rate,
+            at_ms=former.at_ms,
+            assumptions=former.assumptions,
+            chosen=former.chosen,
+            variation=former.variation,
+        )
+    origin = replace(origin, default=default)
     return apply(
         world, {ORIGIN.name: {SINGLETON_KEY: origin}}, commit=world.commit, at_ms=world.at_ms
     )
@@ -243,6 +274,8 @@ class Engine:
         failure, raises StoreFailed and changes nothing.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
+        if reason in ("loaded", "reset"):
+            world = keep_default_settings(world, self.world)
         if reason in ("loaded", "reset") and self.keeper.is_on_disk:
             world = mark_beginning(world)
         try:

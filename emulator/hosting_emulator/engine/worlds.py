@@ -7,8 +7,9 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Protocol
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.engine.engine import Engine, anchored, mark_beginning
 from hosting_emulator.engine.keeper import Keeper, StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
@@ -67,6 +68,9 @@ class Worlds:
         #: Returns the engine of the world with the given name, or None if there is no such world.
         self.get: Callable[[str], Engine | None] = self._engines.get
         self._name_count = 0
+        #: The seed and the settings of a new default world.
+        self._seed = DEFAULT_SEED
+        self._default_source = WorldSource()
         #: Freshly built worlds by the key of their source (see `fresh`).
         self._prototypes: dict[Hashable, World] = {}
         self.tally = Tally()
@@ -79,6 +83,8 @@ class Worlds:
 
         Returns whether the default world was created.
         """
+        self._seed = seed
+        self._default_source = origin
         if self._store is not None:
             for name in self._store.worlds():
                 self._load(self._store, name)
@@ -227,6 +233,24 @@ class Worlds:
         else:
             world = self.default(old.name, old.seed, origin)
         engine.replace_world(varied_world(world, origin.variation), "reset", reason="reset")
+
+    def reset_to_default(self, engine: Engine) -> None:
+        """Reset a world to the default world, even if a scenario was loaded.
+
+        The clock, the assumptions and the variation are those of the default world that the
+        scenario replaced or, if there was none, those of a new default world of this process.
+        """
+        old = engine.world
+        origin = old.get(ORIGIN, SINGLETON_KEY) or WorldSource()
+        if origin.scenario is None:
+            self.reset(engine)
+            return
+        source = self._default_source
+        if origin.default is not None:
+            source = WorldSource(**asdict(origin.default))
+        seed = self._seed if origin.has_own_seed else old.seed
+        world = self.default(old.name, seed, source)
+        engine.replace_world(varied_world(world, source.variation), "reset", reason="reset")
 
     def delete(self, name: str) -> None:
         """Delete a world and its stored state.

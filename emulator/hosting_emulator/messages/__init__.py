@@ -85,6 +85,7 @@ from hosting_emulator.messages.tokens import KeyState as KeyState
 from hosting_emulator.messages.tokens import NewApiKey as NewApiKey
 from hosting_emulator.messages.worlds import CommitEntry as CommitEntry
 from hosting_emulator.messages.worlds import CommitHistory as CommitHistory
+from hosting_emulator.messages.worlds import LoadedWorldSummary as LoadedWorldSummary
 from hosting_emulator.messages.worlds import NewWorldSummary as NewWorldSummary
 from hosting_emulator.messages.worlds import SnapshotState as SnapshotState
 from hosting_emulator.messages.worlds import VariationState as VariationState

@@ -60,6 +60,10 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
     control_url: Annotated[str, doc("The URL of the world in the control API.")]
     issuer: Annotated[str, doc("The issuer of the world's tokens.")]
     commit: Annotated[int, doc("The number of the latest commit.")]
+    scenario: Annotated[
+        str | None,
+        doc("The file name of the scenario to which a reset returns; null for the default world."),
+    ]
     clock: Annotated[ClockState, doc("The state of the world's clock.")]
     assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]
     warnings: Annotated[
@@ -84,6 +88,18 @@ class NewWorldSummary(WorldSummary, frozen=True, kw_only=True):
     """A new world's summary, with an access token if requested."""
 
     token: Annotated[AccessToken | None, doc("The access token, if one was requested.")] = None
+    notices: Annotated[
+        list[str], doc("Sentences about the clock of a world from a scenario, if it stands still.")
+    ]
+
+
+class LoadedWorldSummary(WorldSummary, frozen=True, kw_only=True):
+    """The summary of a world into which a scenario was loaded."""
+
+    notices: Annotated[
+        list[str],
+        doc("Sentences about the changed time, clock and request log, and about the way back."),
+    ]
 
 
 class CommitEntry(ControlMessage, frozen=True, kw_only=True):

@@ -105,6 +105,7 @@ def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
         scenario=_text_without_key_values(scenario),
         scenario_file=scenario.source.file,
         chosen=tuple(part.assumptions),
+        has_own_seed=part.seed is not None,
     )
 
 

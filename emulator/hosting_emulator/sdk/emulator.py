@@ -296,13 +296,13 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     def copy(
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
-    ) -> messages.WorldSummary:
+    ) -> messages.NewWorldSummary:
         """Copy this world, or its state after a stored `commit` of its `history`.
 
         Return the summary of the copy.
         """
         body = without_none(name=name, ephemeral=ephemeral, commit=commit)
-        return self._fetch(messages.WorldSummary, "POST", "fork", body=body)
+        return self._fetch(messages.NewWorldSummary, "POST", "fork", body=body)
 
     def delete(self) -> None:
         """Delete this world and its state. Raises ControlRefused (409) for the default world."""
@@ -348,16 +348,17 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             self._know(self.summary)
             return vars(self)[name]
 
-    def _take_over(self, summary: messages.WorldSummary) -> messages.WorldSummary:
+    def _take_over(self, summary: messages.WorldSummary) -> None:
         self._tokens = {}  # the new state may not accept tokens issued in the old state
-        return self._know(summary)
+        self._know(summary)
 
     def _replace(
         self, method: str, *parts: str | int, body: Any, **query: Any
     ) -> messages.WorldSummary:
         """Send a request that replaces the state of this world, and store the new summary."""
         summary = self._fetch(messages.WorldSummary, method, *parts, body=body, **query)
-        return self._take_over(summary)
+        self._take_over(summary)
+        return summary
 
     @property
     def project(self) -> str:
@@ -580,20 +581,27 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """Rewind this world to its state after a commit of `history`. The request log is not changed."""
         return self._replace("POST", "rewind", body={"commit": commit})
 
-    def reset(self) -> messages.WorldSummary:
-        """Reset this world to its initial state, and clear its request log."""
-        return self._replace("POST", "reset", body={})
+    def reset(self, *, default: bool = False) -> messages.WorldSummary:
+        """Reset this world to its initial state, and clear its request log.
+
+        The initial state of a world with a scenario is the start of the scenario. With `default`,
+        the world becomes the default world instead.
+        """
+        return self._replace("POST", "reset", body={"default": True} if default else {})
 
     def load_scenario(
         self, *, replace: bool = True, **scenario: Unpack[ScenarioChoice]
-    ) -> messages.WorldSummary:
+    ) -> messages.LoadedWorldSummary:
         """Replace this world with a scenario's world.
 
-        The old state is kept if the scenario is refused. Without `replace`, replacing a stored
-        world that has changed raises ControlRefused (409).
+        The summary's `notices` say what happened to time, clock and request log, and how to get
+        back. The old state is kept if the scenario is refused. Without `replace`, replacing a
+        stored world that has changed raises ControlRefused (409).
         """
         body = {**scenario, "replace": True} if replace else scenario
-        return self._replace("POST", "scenario", body=body)
+        summary = self._fetch(messages.LoadedWorldSummary, "POST", "scenario", body=body)
+        self._take_over(summary)
+        return summary
 
     def record(
         self,

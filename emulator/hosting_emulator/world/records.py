@@ -433,6 +433,17 @@ class Variation(WorldRecord, frozen=True, gc=False):
     assumed: dict[str, Any] = field(default_factory=dict)
 
 
+class DefaultSettings(WorldRecord, frozen=True, gc=False):
+    """The settings of a default world that a scenario replaced, with the meanings of WorldSource."""
+
+    mode: ClockMode = "real"
+    rate: float | None = None
+    at_ms: int | None = None
+    assumptions: Assumptions = Assumptions()
+    chosen: tuple[str, ...] = ()
+    variation: Variation | None = None
+
+
 class WorldSource(WorldRecord, frozen=True, gc=False):
     """The settings from which a world was built, and from which a reset rebuilds the world.
 
@@ -440,7 +451,8 @@ class WorldSource(WorldRecord, frozen=True, gc=False):
     text of the world's scenario. `chosen` lists the assumptions that a user set, including those
     that the user set to the default. `variation` is the variation that a reset restores. `commit`
     is the world's first commit number, or None for a world that was imported from an exported
-    state.
+    state. `default` contains the settings of the default world that the scenario replaced, or is
+    None if it replaced none. `has_own_seed` is true if the scenario sets the world's seed.
     """
 
     mode: ClockMode = "real"
@@ -452,3 +464,5 @@ class WorldSource(WorldRecord, frozen=True, gc=False):
     chosen: tuple[str, ...] = ()
     variation: Variation | None = None
     commit: int | None = None
+    default: DefaultSettings | None = None
+    has_own_seed: bool = False

@@ -34,6 +34,7 @@ function Menu({ close }) {
 /** @param {{name: string, close: () => void}} props */
 function ThisWorld({ name, close }) {
   const file = useRef(null);
+  const { data: summary } = useResource(() => inWorld.get(""), { on: [] });
   const sure = (/** @type {import("./parts/dialog.js").Question} */ question, /** @type {() => Promise<any>} */ work, /** @type {string} */ said) => {
     close();
     return surely({ ...question, danger: true }, work, said);
@@ -43,8 +44,11 @@ function ThisWorld({ name, close }) {
     close();
     if (made) enter(made);
   };
-  const reset = () => sure({ title: `Reset ${name}`, text: "The world starts over from its seed or scenario. Its current state and log are lost.", yes: "Reset" },
+  const start = summary?.scenario ?? "its seed";
+  const reset = () => sure({ title: `Reset ${name}`, text: `The world starts over from ${start}. Its current state and log are lost.`, yes: "Reset" },
     () => inWorld.post("/reset"), `World ${name} was reset.`);
+  const resetToDefault = () => sure({ title: `Reset ${name} to the default world`, text: "The scenario, the current state and the log are lost.", yes: "Reset" },
+    () => inWorld.post("/reset", { default: true }), `World ${name} is the default world again.`);
   const remove = () => sure({ title: `Delete ${name}`, text: "The world, its log and its saved state are deleted.", yes: "Delete" }, async () => {
     await inWorld.delete("");
     enter({ name: DEFAULT_WORLD });
@@ -58,6 +62,7 @@ function ThisWorld({ name, close }) {
   return html`<div class="row">
     <${Button} small onClick=${fork}>Fork<//>
     <${Button} small onClick=${reset}>Reset<//>
+    ${summary?.scenario && html`<${Button} small onClick=${resetToDefault}>Reset to the default world<//>`}
     <a class="button small" href=${`/_emulator/worlds/${encodeURIComponent(name)}/state`} download=${`${name}.json`}>Export</a>
     <${Button} small onClick=${() => file.current.click()}>Import<//>
     <input type="file" hidden ref=${file} accept=".json,application/json" onChange=${take} />

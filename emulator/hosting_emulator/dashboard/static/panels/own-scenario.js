@@ -48,8 +48,8 @@ export function OwnScenario() {
     const warning = `The content of world ${world.value} is replaced with the world of your scenario.`;
     if (!await ask({ title: "Load your scenario", text: warning, yes: "Load", danger: true })) return;
     await trying(async () => {
-      await inWorld.post("/scenario", { text: draft.peek(), replace: true });
-      toast(`World ${world.value} now has the world of your scenario.`, "good");
+      const { notices } = await inWorld.post("/scenario", { text: draft.peek(), replace: true });
+      toast([`World ${world.value} now has the world of your scenario.`, ...notices].join(" "), "good");
     });
   };
   return html`<${Section} title="Your own scenario" lead=${LEAD}>

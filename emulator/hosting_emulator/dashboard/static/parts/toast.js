@@ -3,6 +3,8 @@
 import { html, signal } from "../lib.js";
 
 const STAYS_MS = 6000;
+/** The time in which a reader reads one character. */
+const CHARACTER_MS = 60;
 /** @typedef {"good"|"bad"|"calm"} Tone */
 const toasts = signal([]);
 let ids = 0;
@@ -11,7 +13,8 @@ let ids = 0;
 export function toast(text, tone = "calm") {
   const id = (ids += 1);
   toasts.value = [...toasts.value.slice(-3), { id, text, tone }];
-  setTimeout(() => drop(id), tone === "bad" ? STAYS_MS * 2 : STAYS_MS);
+  const staysMs = Math.max(STAYS_MS, text.length * CHARACTER_MS);
+  setTimeout(() => drop(id), tone === "bad" ? staysMs * 2 : staysMs);
 }
 
 function drop(id) {

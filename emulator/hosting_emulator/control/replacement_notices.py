@@ -1,0 +1,90 @@
+"""Sentences about what changed when a scenario replaced a world, and about the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from hosting_emulator.contract.shell import command_line
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.http.endpoint import Context
+
+
+@dataclass(frozen=True, slots=True)
+class WorldBefore:
+    """What a scenario changes in a world besides the content: time, clock and request log.
+
+    `commit` is the latest commit before the scenario.
+    """
+
+    now_ms: int
+    mode: str
+    request_count: int
+    commit: int
+
+    @classmethod
+    def of(cls, engine: Engine) -> Self:
+        """Return the time, the clock and the request log of a world."""
+        now_ms = engine.run_due()
+        return cls(now_ms, engine.world.clock.mode, engine.log.count, engine.world.commit)
+
+
+def load_notices(context: Context, engine: Engine, before: WorldBefore | None) -> list[str]:
+    """Return sentences about a world into which a scenario was loaded.
+
+    `before` describes the world that was replaced, or is None if the world is new.
+    """
+    notices = []
+    if before is not None:
+        notices += _time_notices(engine, before)
+    notices += clock_notices(context, engine)
+    if before is not None:
+        if before.request_count:
+            notices.append(f"The request log was emptied. It had {_count(before.request_count)}.")
+        rewind = _command(context, engine, f"world rewind {before.commit}")
+        reset_to_default = _command(context, engine, "world reset --default")
+        restart = _command(context, engine, "world reset")
+        notices.append(
+            f"While this emulator runs, `{rewind}` returns to the world as it was before. "
+            f"`{reset_to_default}` returns to the default world, and `{restart}` to the start of this "
+            "scenario."
+        )
+    return notices
+
+
+def clock_notices(context: Context, engine: Engine) -> list[str]:
+    """Return a sentence about a clock that stands still, and how to move it."""
+    if engine.world.clock.mode != "frozen":
+        return []
+    advance = _command(context, engine, "clock advance 10m")
+    run = _command(context, engine, "clock run")
+    return [
+        "The clock is frozen, so nothing that takes time ends by itself. "
+        f"`{advance}` moves world time, and `{run}` lets it run."
+    ]
+
+
+def _time_notices(engine: Engine, before: WorldBefore) -> list[str]:
+    notices = []
+    now_ms = engine.now_ms()
+    before_text = format_timestamp(before.now_ms)
+    now_text = format_timestamp(now_ms)
+    if now_ms < before.now_ms:
+        notices.append(f"World time went back from {before_text} to {now_text}.")
+    elif now_ms > before.now_ms:
+        notices.append(f"World time went forward from {before_text} to {now_text}.")
+    mode = engine.world.clock.mode
+    if mode != before.mode:
+        notices.append(f"The clock was {before.mode} and is now {mode}.")
+    return notices
+
+
+def _count(requests: int) -> str:
+    if requests == 1:
+        return "1 request"
+    return f"{requests} requests"
+
+
+def _command(context: Context, engine: Engine, words: str) -> str:
+    return command_line(words, context.base_url, engine.world.name)
