@@ -387,7 +387,8 @@ class Emulator:
                 self._http, host or None, port, ssl=context, backlog=1024
             )
         except OSError as error:
-            raise cannot_listen(host, port, error) from None
+            option = "--port" if context is None else "--tls-port"
+            raise cannot_listen(host, port, error, option) from None
         self._servers.append((server, context))
         return server
 

@@ -14,6 +14,7 @@ from hosting_emulator.http.addresses import (
     is_loopback,
     is_this_machine,
 )
+from hosting_emulator.port_holders import emulator_at, program_at
 from hosting_emulator.settings import Settings, StartError
 
 
@@ -55,24 +56,41 @@ def check_ports(settings: Settings) -> None:
     family = socket.AF_INET
     if ":" in settings.host:
         family = socket.AF_INET6
-    for port in filter(None, (settings.port, settings.tls_port)):
+    for option, port in (("--port", settings.port), ("--tls-port", settings.tls_port)):
+        if not port:
+            continue
         try:
             socket.create_server((settings.host, port), family=family).close()
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise cannot_listen(settings.host, port, error) from None
+                raise cannot_listen(settings.host, port, error, option) from None
 
 
-def cannot_listen(host: str, port: int, error: OSError) -> StartError:
-    """Return an error with the reason why the emulator cannot listen on a port, and the remedy."""
+def cannot_listen(host: str, port: int, error: OSError, option: str = "--port") -> StartError:
+    """Return an error with the reason why the emulator cannot listen on a port, and the remedy.
+
+    `option` is the option that sets the port.
+    """
     if error.errno != errno.EADDRINUSE:
         return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
-    free_port = "--port 0"
+    remedy = f"use {option} 0 for a free port"
     if "MAKELEVEL" in os.environ:  # the emulator was started by `make run`
-        free_port = "make run ARGS='--port 0'"
+        remedy = f"run `make run ARGS='{option} 0'` for a free port"
+    emulator = emulator_at(port)
+    if emulator is not None:
+        return StartError(
+            f"port {port} on {host} is in use by the emulator that was started in {emulator.folder}; "
+            f"use that emulator ({emulator.url}/_emulator), stop it with `hosting-emulator stop --url "
+            f"{emulator.url}`, or {remedy}"
+        )
+    program = program_at(port)
+    if program is not None:
+        return StartError(
+            f"port {port} on {host} is in use by {program.name} (process {program.pid}); "
+            f"stop this process, or {remedy}"
+        )
     return StartError(
-        f"port {port} on {host} is in use; stop the process that listens there, or use {free_port} "
-        "for a free port"
+        f"port {port} on {host} is in use; stop the process that listens there, or {remedy}"
     )
 
 

@@ -98,7 +98,7 @@ def test_an_emulator_that_cannot_start_in_the_background_is_an_error(run: Run, p
         result = run("start", "--detach", "--port", str(port))
 
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"Error: port {port} on 127.0.0.1 is in use; ")
+    assert result.stderr.startswith(f"Error: port {port} on 127.0.0.1 is in use")
     assert result.stderr.count("\n") == 1
     assert list(project.iterdir()) == []
 

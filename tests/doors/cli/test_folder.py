@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -176,3 +177,29 @@ def test_a_second_start_in_a_folder_names_the_running_emulator(shell: Shell, tmp
         f"hosting-emulator at {process.base_url} (process {process.ready['pid']})" in second.stderr
     )
     assert "`hosting-emulator stop`" in second.stderr
+
+
+def test_a_taken_port_names_the_emulator_that_uses_it(shell: Shell, tmp_path: Path):
+    with shell.start(tmp_path / "shop") as process:
+        port = process.base_url.rpartition(":")[2]
+        result = shell.run(tmp_path / "blog", "start", "--port", port)
+
+    assert result.returncode == 2
+    assert f"the emulator that was started in {tmp_path / 'shop'}; " in result.stderr
+    assert f"({process.base_url}/_emulator)" in result.stderr
+    assert f"`hosting-emulator stop --url {process.base_url}`" in result.stderr
+    assert not (tmp_path / "blog/.hosting-emulator").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows the program")
+@pytest.mark.parametrize("option", ["--port", "--tls-port"])
+def test_a_taken_port_names_the_program_that_uses_it(shell: Shell, tmp_path: Path, option: str):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        other_ports = {"--port": "0", "--tls-port": "0"}
+        options = {**other_ports, option: str(port)}
+        words = [word for name, value in options.items() for word in (name, value)]
+        result = shell.run(tmp_path, "start", *words)
+
+    assert result.returncode == 2
+    assert f"(process {os.getpid()}); stop this process, or use {option} 0" in result.stderr

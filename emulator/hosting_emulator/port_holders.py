@@ -1,0 +1,72 @@
+"""Describes the program that listens on a port of this machine, as far as the system shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from hosting_emulator.running_emulators import EmulatorRecord, registered_emulators
+
+_PROCESSES = Path("/proc")
+#: The files in which Linux lists TCP sockets, for IPv4 and IPv6.
+_SOCKET_TABLES = ("net/tcp", "net/tcp6")
+#: The state of a listening socket, as these files write it.
+_LISTENING = "0A"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A running program: its name, and the id of its process."""
+
+    name: str
+    pid: int
+
+
+def emulator_at(port: int) -> EmulatorRecord | None:
+    """Return the record of this user's emulator that listens on a port, or None."""
+    for record in registered_emulators():
+        with suppress(ValueError):
+            if urlsplit(record.url).port == port:
+                return record
+    return None
+
+
+def program_at(port: int) -> Program | None:
+    """Return the program that listens on a port.
+
+    Return None if no program listens there, if the program belongs to another user, or on a system
+    without /proc.
+    """
+    sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port)}
+    if not sockets:
+        return None
+    for folder in _PROCESSES.glob("[0-9]*"):
+        # A process may end at any moment, and this user cannot see the files of other users.
+        with suppress(OSError):
+            for descriptor in (folder / "fd").iterdir():
+                if str(descriptor.readlink()) in sockets:
+                    return Program(_program_name(folder), int(folder.name))
+    return None
+
+
+def _listening_inodes(port: int) -> Iterator[str]:
+    for table in _SOCKET_TABLES:
+        with suppress(OSError):
+            for line in (_PROCESSES / table).read_text("ascii").splitlines()[1:]:
+                fields = line.split()
+                own_port = int(fields[1].rpartition(":")[2], base=16)
+                if own_port == port and fields[3] == _LISTENING:
+                    yield fields[9]
+
+
+def _program_name(folder: Path) -> str:
+    """Return the name of a process's program, or of the script that an interpreter runs."""
+    arguments = (folder / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+    name = Path(arguments[0]).name
+    is_script = len(arguments) > 1 and arguments[1] and not arguments[1].startswith("-")
+    if name.startswith(("python", "node", "ruby")) and is_script:
+        name = Path(arguments[1]).name
+    return name or (folder / "comm").read_text("utf-8", "replace").strip()
