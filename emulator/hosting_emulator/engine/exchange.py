@@ -157,9 +157,8 @@ class Entry(CallRequest, kw_only=True):
     def about(self, world: World) -> tuple[str | None, str | None]:
         """Return the ids of the project and the organization to which the request refers.
 
-        The project is the project in the path, or the project to which the operation in the path
-        belongs. The organization is the organization in the path, or the principal's organization.
-        Either id may be None.
+        The project is in the path, or is the project to which the operation in the path belongs.
+        The organization is in the path, or is the principal's organization. Either id may be None.
         """
         project = None
         organization = self.principal.organization_id

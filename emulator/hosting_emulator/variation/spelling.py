@@ -1,4 +1,4 @@
-"""Writes a document as JSON in the ways that JSON allows: order of members, whitespace, escapes.
+"""Writes documents as JSON, and varies the order of their members, their whitespace and escapes.
 
 A service writes all its documents in the same way, so each choice is drawn once for the world.
 """

@@ -115,7 +115,7 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
         change.delete(VARIATION, SINGLETON_KEY)
     else:
         change.put(VARIATION, SINGLETON_KEY, variation)
-        # A reset must draw the assumptions again, because the world may start with other
+        # A reset must draw the assumptions again, because the world may start with different
         # assumptions after the reset.
         variation = replace(variation, assumed={})
     change.put(ORIGIN, SINGLETON_KEY, replace(origin, variation=variation))

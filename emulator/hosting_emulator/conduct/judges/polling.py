@@ -175,8 +175,8 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
         if poll.operation is not None:
             advice.remove(followed[0])
         return None
-    # Consider earlier responses too, because some pools, such as that of Node's fetch, alternate
-    # between connections.
+    # Consider earlier responses too, because some pools, such as the pool of Node's fetch,
+    # alternate between connections.
     for item in reversed(advice):
         if poll.knows_response(item.response) != "no":
             return item

@@ -132,7 +132,7 @@ INTERVENTIONS: dict[str, type[Intervention]] = {}
 
 
 def intervention(**example: Any) -> Callable[[F], F]:
-    """Declare a function as an intervention. The arguments are an example of its fields."""
+    """Declare a function as an intervention. The arguments are an example of the intervention's fields."""
 
     def declare(function: F) -> F:
         _declare(function, example)
