@@ -636,9 +636,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             doc=(
                 "The number of requests that a user may send in a period of world time, such "
                 "as `100/60s`, or `off`. A period starts with a user's first request after the "
-                "previous period. A call that is then refused, for example for its body or for "
-                "lack of access, still counts. Requests to other paths and requests with a "
-                "body that is too long do not count."
+                "previous period. A call still counts if it is refused afterwards, for example "
+                "because of its body or because access is lacking. Requests to other paths and "
+                "requests with a body that is too long do not count."
             ),
             sentence="Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
             affects=("every",),

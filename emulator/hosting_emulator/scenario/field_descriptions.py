@@ -262,8 +262,8 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         ),
         "code": "A problem code, or null for a response without a problem.",
         "body": (
-            "The expected fields, by name. Fields that are not listed may have any value. The names "
-            "for a list are the indexes of its items, starting at 0."
+            "The expected fields, by name. Fields that are not listed may have any value. To expect "
+            "items of a list, use their indexes as names, starting at 0."
         ),
         "absent": "The paths of fields that the response must not have, such as `progress.phase`.",
         "items": "The number of items in the list.",

@@ -22,7 +22,7 @@ _OFTEN = (2, 3)
 
 
 def spell(draws: Draws, document: dict[str, Any]) -> bytes:
-    """Return a document as JSON, possibly with reordered members, other whitespace, or escapes."""
+    """Return a document as JSON, possibly with reordered members, different whitespace, or escapes."""
     body = msgspec.json.encode(document)
     if draws.wants("key-order", odds=_OFTEN):
         document = _reorder(document, _order(draws))

@@ -87,8 +87,8 @@ def is_current(world: World, session_id: str | None, user_id: str) -> bool:
     session = world.get(SESSIONS, session_id or "")
     if session is not None:
         return session.ended_ms is None
-    # A world that went back to an earlier state can meet the token of a later implicit session,
-    # which has not ended in this state.
+    # After a world has gone back to an earlier state, a request can carry the token of a later
+    # implicit session, which has not ended in this state.
     implicit_id = implicit_session_id(world, user_id)
     for _ in range(_LATER_SESSIONS):
         if session_id == implicit_id:
