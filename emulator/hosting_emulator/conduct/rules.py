@@ -20,7 +20,7 @@ class ConductRule:
     first and last requests, the time between the two, and words from the judge. If the template is
     empty, the judge writes the whole message. `because` quotes the sentence that forbids the conduct, and
     `place` is the source of that sentence. `matters` describes the harm, and `instead` the remedy.
-    `exceptions` says when such requests are no finding, or a finding of another severity.
+    `exceptions` says when such requests cause no finding, or a finding with a different severity.
     """
 
     id: str
@@ -47,37 +47,43 @@ class ConductRule:
         )
 
 
-#: How requests are judged, whatever the rule. The reference prints these sentences.
+#: How requests are judged under all rules. The reference prints these sentences.
 PRINCIPLES = (
-    "A client is judged by what it could know when it sent a request. A response that a fault lost "
-    "told the client nothing. A response that was sent completely over an open connection was "
-    "received, however late. A client that closes its connection before that has given up, and does "
-    "not know the result.",
-    "Waiting means that world time or the machine's time passes. A test that moves a frozen clock has "
-    "waited, and so has a client that slept.",
-    "Two Authorization headers are two clients, even for one user. Each polls, waits and is rate "
-    "limited on its own.",
-    "Requests on one connection belong to one client, unless a pool of connections shows itself: two "
-    "requests are in progress at once, or a connection is used again after another one was used. The "
-    "next request may then be another worker's. What only a single client would do wrong is a note, "
-    "and what too many requests prove stays a warning.",
-    "A client that opens a connection for each request is recognized because it sends the same "
-    "request again: with the same Idempotency-Key, a second later, or more than once. Within 50 "
-    "milliseconds, five times are needed. A request on another connection within 50 milliseconds of "
-    "real time had already been sent, unless a frozen clock was moved in between, or the first "
-    "connection had been closed before the other was opened.",
-    "Workers that share a token, and whose requests never overlap, cannot be told from one client. If "
-    "one of them is reported for a poll of another, give each worker its own token or its own world. "
-    "The same holds for tests that share a world.",
-    "A note fails nothing: the conduct may be intended, or caused by another program.",
+    "A client is judged by what it could know when it sent a request. If a fault caused a response "
+    "to be lost, the client learned nothing from the response. If the whole response was sent while "
+    "the connection was open, the client counts as having received it, even if it was late. A client "
+    "that closes its connection before the whole response was sent has given up, and does not know "
+    "the result.",
+    "A client has waited if world time or the machine's time has passed. Both a test that moves a "
+    "frozen clock and a client that sleeps have therefore waited.",
+    "Requests with different Authorization headers come from different clients, even if they are for "
+    "the same user. Each client polls, waits and is rate limited independently.",
+    "Requests on one connection come from one client, unless they come from a pool of connections. A "
+    "pool is detected if two requests are in progress at once, or if a connection is used again after "
+    "a different connection was used. The next request may then come from a different worker. "
+    "Conduct that is wrong only for a single client becomes a note, but conduct that the number of "
+    "requests proves remains a warning.",
+    "A client that opens a connection for each request is recognized because it repeats a request "
+    "with the same Idempotency-Key, at least a second later, or more than once. Repeats within 50 "
+    "milliseconds prove this only if there are five of them. A request that arrives on a different "
+    "connection within 50 milliseconds of real time after a response is assumed to have been sent "
+    "before the response arrived, unless a frozen clock was moved in between, or the first connection "
+    "was closed before the second was opened.",
+    "Workers that share a token, and whose requests never overlap, cannot be distinguished from one "
+    "client. If one worker is reported because of a different worker's poll, give each worker its "
+    "own token or its own world. The same applies to tests that share a world.",
+    "A note never makes a check fail, because the conduct may be intended, or caused by a different "
+    "program.",
     "Requests from the emulator's own pages and tools are not checked. Visits to a page of a dev "
     "origin are checked if they have an Authorization header.",
-    "A reset, another scenario or an imported state starts over. After a restored snapshot or a "
-    "rewind, findings stay, and earlier requests no longer count against later ones.",
-    "From the first check on, no request is missed, however many there are. Requests that had left "
-    "the log before are counted as not checked. `exec --conduct` starts checking before the command.",
-    "At most 100 findings of a rule are listed, and the rest are counted. Findings contain no "
-    "secrets.",
+    "Checking starts again after a reset, after a scenario is loaded and after a state is imported. "
+    "After a snapshot is restored or the world is rewound, the findings remain, but earlier requests "
+    "no longer count against later requests.",
+    "After the first check, every request is checked, even if the log drops it. Requests that left "
+    "the log before the first check are reported as not checked. `exec --conduct` starts checking "
+    "before it runs the command.",
+    "A report lists at most 100 findings for each rule, and only counts further findings. Findings "
+    "contain no secrets.",
 )
 
 _RULES = (
@@ -120,10 +126,11 @@ _RULES = (
             "the result."
         ),
         exceptions=(
-            "The finding is withdrawn when the first key is sent again, because two workers may each "
-            "want the change. A request that was sent while the first client still waited is another "
-            "worker's. On another connection, at least a minute later or with another API key, it is "
-            "a note. After ten minutes, a request is a new attempt."
+            "The finding is withdrawn if the first key is sent again, because two workers may each "
+            "want to make the change. A request that was sent while the first client was still "
+            "waiting counts as a request from a different worker. If the second request comes on a "
+            "different connection at least a minute later, or with a different API key, the finding "
+            "is a note. A request that comes ten minutes later or more is a new attempt."
         ),
     ),
     ConductRule(
@@ -183,8 +190,8 @@ _RULES = (
             "the request is sent."
         ),
         exceptions=(
-            "It is a note, because two programs may each want the change. Only requests on two "
-            "connections within one second count."
+            "The finding is only a note, because two programs may each want to make the change. The "
+            "rule applies only to requests on two connections within one second."
         ),
     ),
     ConductRule(
@@ -246,11 +253,12 @@ _RULES = (
             "`suggested_action` says, or give up and report the failure."
         ),
         exceptions=(
-            "The same request after ten minutes is a new attempt, and for a read after one minute. A "
-            "second refused mutation with a key and a connection of its own is a note, and a third is "
-            "a warning. A connection that is used again, and was opened within 50 milliseconds of a "
-            "response on another open connection, is a sign of a pool: the request may be another "
-            "worker's."
+            "A mutation that is repeated after ten minutes is a new attempt, and so is a read that is "
+            "repeated after one minute. If a refused mutation is repeated with a new key on a new "
+            "connection, the first repeat is a note, and the second repeat is a warning. If a "
+            "connection was opened within 50 milliseconds of a response on a different open "
+            "connection, and is used again, the two connections may belong to a pool, and the request "
+            "may come from a different worker."
         ),
     ),
     ConductRule(
@@ -276,11 +284,12 @@ _RULES = (
             "up after a few attempts."
         ),
         exceptions=(
-            "The first request of another kind is no retry. A client that continues with other "
-            "requests is reported if ten of them are refused before the wait is over. The same "
-            "mutation from several workers, each with its own key and connection, is a note up to the "
-            "eighth. Without Retry-After, ten failed attempts within two seconds are too many, or "
-            "five by each of several workers."
+            "The first request of a different kind is not a retry. A client that continues with other "
+            "requests is reported if ten of these requests are refused before the wait is over. If "
+            "workers each send the same mutation with their own key and connection, up to eight such "
+            "requests are notes. If the responses contain no Retry-After, ten failed attempts within "
+            "two seconds are too many. If there are several workers, five failed attempts per worker "
+            "are too many."
         ),
     ),
     ConductRule(
@@ -303,9 +312,9 @@ _RULES = (
             "next_poll_after_seconds."
         ),
         exceptions=(
-            "In a world with a skip clock, a poll moves the time, so early polling is not checked. "
-            "The first two early polls of an operation on new connections are a note, because they "
-            "may be the first polls of programs that have just started."
+            "In a world with a skip clock, early polling is not checked, because each poll moves the "
+            "clock. The first two early polls of an operation on new connections are notes, because "
+            "they may be the first polls of programs that have just started."
         ),
     ),
     ConductRule(
@@ -324,8 +333,9 @@ _RULES = (
         ),
         instead=with_states("Stop polling when the state is {ends}."),
         exceptions=(
-            "Polling once more, at least a second later, is a note. Polling every half minute or less "
-            "often, or between other requests, as a dashboard does, is also a note."
+            "A single further poll, at least a second later, is a note. Polls that are at least half "
+            "a minute apart are also notes, and so are polls between other requests, because a "
+            "dashboard polls in this way."
         ),
     ),
     ConductRule(
@@ -343,8 +353,8 @@ _RULES = (
         ),
         instead=with_states("Poll the operation until its state is {ends}."),
         exceptions=(
-            "It is a note, because another program may poll the operation. It is reported only when "
-            "the client has finished: `conduct --final --severity note`, or "
+            "The finding is only a note, because a different program may poll the operation. The "
+            "finding is reported only once the client has finished: `conduct --final --severity note`, or "
             '`assert_clean(at_least="note")` in pytest.'
         ),
     ),
@@ -395,11 +405,11 @@ _RULES = (
             "continue."
         ),
         exceptions=(
-            "It is a warning only if the same client continued after similar responses without "
-            "unknown values: it polled another operation, or read a list of several pages, to the "
-            "end. Otherwise it is a note. A client that once continued past an unknown field is not "
-            "reported for another one, nor one that continued past an unknown phase for another "
-            "phase."
+            "The finding is a warning only if the same client continued after similar responses "
+            "without unknown values, because it polled a different operation or read a list of "
+            "several pages to the end. Otherwise the finding is a note. A client that has once "
+            "continued after an unknown field is not reported for other unknown fields, and a client "
+            "that has continued after an unknown phase is not reported for other unknown phases."
         ),
     ),
     ConductRule(

@@ -80,7 +80,9 @@ class ConductRuleRow(ControlMessage, frozen=True, kw_only=True):
     instead: Annotated[str, doc("What the client should do instead.")]
     exceptions: Annotated[
         str,
-        doc("When such requests are no finding, or a finding of another severity. Can be empty."),
+        doc(
+            "When such requests cause no finding, or a finding with a different severity. Can be empty."
+        ),
     ]
 
 

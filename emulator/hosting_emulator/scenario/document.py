@@ -68,7 +68,7 @@ class LogPart(Part, rename={"idempotency_key": "key"}):
     """A filter for the request log.
 
     The value of a filter is a plain value, a list of alternatives, a pattern or a comparison. A
-    filter that would match in any case is an error in the file.
+    filter that every request would match is an error in the file.
     """
 
     call: Any = msgspec.UNSET

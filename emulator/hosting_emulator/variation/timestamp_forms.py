@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 
-#: Time zones as RFC 3339 writes them. Some are far apart, so that a client that compares timestamps
-#: as strings fails even for times that differ by hours.
+#: Time zones as RFC 3339 writes them. Some of these time zones are far apart, so that a client that
+#: compares timestamps as strings fails even for times that differ by hours.
 OFFSETS = (
     "Z",
     "+05:30",

@@ -98,7 +98,7 @@ def in_order(world: World, table: Table[AliasedRecord]) -> list[AliasedRecord]:
 def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | None:
     """Return the only record in a table, or None if the table does not have exactly one record.
 
-    A command or document that names no record acts on this only record.
+    A command or document that names no record acts on the table's only record.
     """
     records = in_order(world, table)
     if len(records) != 1:

@@ -174,8 +174,8 @@ class PartialEffects(WorldRecord, frozen=True, gc=False):
     `hosts` are the hosts whose domains were applied. `source` is set if the source was initialized.
     `deployment` and `dns` are the states in which the deployment and the DNS authorization remain.
     None means that there is no such effect. A client sees `hosts` and `source` in the operation's
-    `result`, the deployment in list_deployments, and `dns` in get_dns_authorization. An effect that no
-    client could see is refused, and a queued operation leaves nothing.
+    `result`, the deployment in list_deployments, and `dns` in get_dns_authorization. An effect that
+    no client could see is refused. A queued operation leaves no effects behind.
     """
 
     hosts: tuple[HostName, ...] = ()

@@ -121,8 +121,8 @@ class UnfinishedOperations(_Continuity):
 class UnfinishedLists(_Continuity):
     """Detects clients that do not read a list to its end.
 
-    Such a client stops at an unknown value, at a page that is shorter than the limit, at a later page,
-    or never reads past the first page.
+    A client may stop at an unknown value, at a page that is shorter than the limit, or at a later page,
+    or may never read past the first page.
     """
 
     resource = "DeploymentPage"

@@ -17,8 +17,8 @@ class AdmissionWindow(FaultKind, frozen=True):
 
     The Retry-After headers spread the refused requests over later windows. The first `limit`
     refused requests are told to retry in the next window, the following `limit` requests in the
-    window after that, and so on. A `rate_limit`, in contrast, tells all of them the same time. The
-    windows follow each other without a gap, from the first request on.
+    window after that, and so on. By contrast, `rate_limit` tells all refused requests to retry at
+    the same time. The windows follow each other without a gap, starting with the first request.
     """
 
     example: ClassVar = {"limit": 2, "window": "1s"}

@@ -12,16 +12,16 @@ class Alter(FaultKind, Alteration, frozen=True):
     Give exactly one of set ({pointer: value}), remove (a pointer or several), rename ({pointer:
     name}), duplicate (a pointer), reorder (a pointer, or {pointer: reversed or shuffled}), headers
     ({name: value or null}) and status. A pointer is a JSON Pointer such as /progress/phase. In a
-    pointer, * stands for every item of a list, and a final - for the position after the last item.
-    The fault acts on successes and on problems, and has no phase. By default, the contract must
-    allow the change, and other values that repeat the changed part change too. With breaking: true,
-    any change is possible, and only the named part changes.
+    pointer, * stands for every item of a list, and a final - stands for the position after the last
+    item. The fault acts on successes and on problems, and takes no after_commit. By default, the
+    contract must allow the change, and other values that repeat the changed part change too. With
+    breaking: true, any change is possible, and only the named part changes.
 
-    Ids, times, states and what a client sends back never change within the contract. A replay equals
-    the first response. A change that the contract forbids is refused, or leaves the response as it is,
-    and `why` says so. A new field whose name is nearly that of an existing field is refused as a
-    misspelling. The `result` or `error` of an operation can change only without `times`, because all
-    responses must show the same end.
+    Within the contract, ids, times, states and values that clients send back cannot change, and a
+    replay equals the first response. A change that the contract forbids is refused, or leaves the
+    response as it is, and `why` says so. A new field whose name is nearly that of an existing field
+    is refused as a misspelling. The `result` or `error` of an operation can change only without
+    `times`, because all responses must show the same end.
     """
 
     example: ClassVar = {"set": {"/progress/phase": "warming up"}}

@@ -8,10 +8,10 @@ from hosting_emulator.faults.kinds import FaultKind
 class DeliverTwice(FaultKind, frozen=True):
     """Handle the request twice, as if a proxy had delivered it twice.
 
-    The client receives the response to the `first` or the `second` delivery. The request log also shows
-    the second delivery, marked as sent by the fault. Other faults act only on the delivery whose
-    response the client receives. The second delivery counts for no rate limit and no `after_calls`,
-    and the rules of conduct do not check it. This kind has no phase.
+    The client receives the response to the `first` or the `second` delivery. The request log also
+    shows the second delivery, marked as sent by the fault. Other faults act only on the delivery
+    whose response the client receives. The second delivery does not count toward rate limits or
+    `after_calls`, and the rules of conduct do not check it. This kind takes no after_commit.
     """
 
     example: ClassVar = {"response": "second"}

@@ -14,8 +14,9 @@ from hosting_emulator.faults.kinds import FaultKind, PageResponse
 class Respond(FaultKind, frozen=True):
     """Respond with your own status, headers and content.
 
-    A string is sent unchanged. Content that is not a string is sent as JSON. Nothing is checked
-    against the contract. To change one field of a true response within the contract, use `alter`.
+    A string is sent unchanged. Content that is not a string is sent as JSON. The response is not
+    checked against the contract. To change one field of a real response within the contract, use
+    `alter`.
     """
 
     example: ClassVar = {"status": 418, "content": "short and stout"}

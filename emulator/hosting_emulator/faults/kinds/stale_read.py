@@ -15,8 +15,9 @@ class StaleRead(FaultKind, frozen=True):
     writes use the current state. The fault does not act if the response would be a problem, such as
     a 404 for a resource that did not exist yet. With `breaking: true`, the fault also sends such
     problems, and also acts on read_database_compute, for which the contract promises fresh values.
-    If the world is younger than `age`, the response shows the oldest state that the history contains.
-    With a skip clock, a repeated read moves the time on by `age`. This kind has no phase.
+    If the world is younger than `age`, the response shows the oldest state that the history
+    contains. With a skip clock, a repeated read moves the clock forward by `age`. This kind takes
+    no after_commit.
     """
 
     example: ClassVar = {"age": "30s"}
