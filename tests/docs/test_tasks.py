@@ -18,7 +18,7 @@ COMMANDS = [
 ]
 #: What a command needs or does that this test cannot provide.
 UNSUITABLE = re.compile(
-    r"CMD|FILE|\.yaml|127\.0\.0\.1|^pytest|^--|^exec|tail$|doctor$|open$|start |stop$|contract check$|why$"
+    r"CMD|FILE|\.yaml|127\.0\.0\.1|^pytest|^--|^exec|tail$|doctor$|open$|start |stop$|contract check$|why N$"
 )
 
 
