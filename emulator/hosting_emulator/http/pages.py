@@ -87,7 +87,7 @@ def page(title: str, body: Html, *, base: str = "", head: str = "", kind: str = 
     """Return a whole HTML document, with the navigation at the top and `body` in its `<main>`.
 
     `base` is a prefix of the emulator's own paths, such as an origin. `head` contains additional
-    lines for `<head>`. `kind` is an attribute of the `<body>` element.
+    lines for `<head>`. `kind` is the HTML of an attribute for the `<body>` element, or empty.
     """
     top = _TEMPLATES.fill("top")
     foot = _TEMPLATES.fill("foot")

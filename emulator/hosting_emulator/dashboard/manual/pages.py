@@ -33,7 +33,7 @@ from hosting_emulator.http.pages import (
 )
 from hosting_emulator.http.time_slices import in_thread
 
-#: The strictest policy of pages, except that pages of the manual show pictures from this server.
+#: The strictest policy of pages, extended to allow pictures from this server.
 POLICY: Final = CONTENT_SECURITY_POLICY.replace("img-src data:", "img-src 'self' data:")
 #: The line that loads the style of the manual.
 STYLE: Final = f'<link rel="stylesheet" href="{STATIC_PATH}/manual.css">'
