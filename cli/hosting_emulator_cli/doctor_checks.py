@@ -22,16 +22,16 @@ from urllib.parse import urlsplit
 
 import click
 
-from hosting_emulator import DEFAULT_PORT, EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE, __version__
-from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.running_emulators import is_registry_refused
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.discovery import find_emulator, look_around, running_text
 from hosting_emulator.sdk.errors import EmulatorNotFound, start_command
 from hosting_emulator.sdk.text import count_text
+from hosting_emulator.variables import unknown_variables
 from hosting_emulator_cli.connection import DEFAULT_URL, open_client
 from hosting_emulator_cli.doctor_findings import FINDINGS
-from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.main import Failure, near_variable
 from hosting_emulator_cli.parameter_sources import origin_of
 from hosting_emulator_cli.scenario_files import scenario_text
 
@@ -41,13 +41,6 @@ if TYPE_CHECKING:
 _PACKAGE = "hosting-emulator"
 _DEFAULT_DIRECTORY = Path(".hosting-emulator")
 _HERE = "127.0.0.1"
-#: Variables that commands other than `start` read.
-_OTHER_VARIABLES = (
-    "HOSTING_EMULATOR_URL",
-    "HOSTING_EMULATOR_WORLD",
-    EXEC_URL_VARIABLE,
-    EXEC_CONDUCT_VARIABLE,
-)
 #: An example of a dev origin's host name.
 _DEV_NAME = "x.dev.localhost"
 #: The longest time that an emulator may take to respond, in real seconds.
@@ -245,11 +238,9 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
             option = max(param.opts, key=len)
             value = _value_text(param, ctx.params[str(param.name)])
             findings.append(finding("settings", "given", option=option, value=value, origin=origin))
-    variables = [*(str(param.envvar) for param in start.params), *_OTHER_VARIABLES]
-    for name in os.environ:
-        if name.startswith("HOSTING_EMULATOR_") and name not in variables:
-            hint = nearest(name, variables)
-            findings.append(finding("settings", "unknown", name=name, hint=hint))
+    for name in unknown_variables(os.environ):
+        hint = near_variable(name)
+        findings.append(finding("settings", "unknown", name=name, hint=hint))
     scenario = ctx.params["scenario"]
     if scenario is not None:
         try:

@@ -52,7 +52,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "`{option} {value}` comes from {origin}.",
         ),
         "unknown": _note(
-            "No command reads the variable {name}{hint}",
+            "Nothing reads the variable {name}{hint}",
             "Correct the name, or unset the variable.",
         ),
         "wrong": _problem(

@@ -124,9 +124,7 @@ class RootGroup(CommandGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, after a warning about variables that nothing reads."""
         for name in unknown_variables(os.environ):
-            click.echo(
-                f"Warning: nothing reads the variable {name}{_near_variable(name)}", err=True
-            )
+            click.echo(f"Warning: nothing reads the variable {name}{near_variable(name)}", err=True)
         return super().invoke(ctx)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -162,7 +160,7 @@ class RootGroup(CommandGroup):
         return 0
 
 
-def _near_variable(name: str) -> str:
+def near_variable(name: str) -> str:
     """Return an ending for the warning about a variable, with the nearest name if there is one."""
     suffixes = [variable.removeprefix(PREFIX) for variable in sorted(KNOWN_VARIABLES)]
     hint = near(name.removeprefix(PREFIX), suffixes, "`start --help` explains the variables")

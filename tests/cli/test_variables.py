@@ -12,6 +12,7 @@ from hosting_emulator import EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE
 from hosting_emulator.sdk.discovery import look_around
 from hosting_emulator.variables import KNOWN_VARIABLES, PREFIX, is_service_link
 from hosting_emulator_cli.commands.start import start
+from hosting_emulator_cli.doctor_checks import check_settings
 from hosting_emulator_cli.main import cli
 from tests.cli.conftest import Run
 from tests.support.fake_bootstrap import FakeBootstrap
@@ -116,3 +117,15 @@ def test_service_links_are_ignored(
 @pytest.mark.parametrize("value", ["4700", "0"])
 def test_a_port_is_no_service_link(value: str):
     assert not is_service_link("HOSTING_EMULATOR_PORT", value)
+
+
+def test_doctor_reports_the_same_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    for name, value in {**SERVICE_LINKS, "HOSTING_EMULATOR_PROT": "1"}.items():
+        monkeypatch.setenv(name, value)
+
+    findings, _ = check_settings(start)
+
+    assert [finding.seen for finding in findings] == [
+        "Nothing reads the variable HOSTING_EMULATOR_PROT; did you mean HOSTING_EMULATOR_PORT?"
+    ]

@@ -57,7 +57,7 @@ def _operations_text(operations: Sequence[OperationState]) -> str:
 )
 @opt.flag("--unfinished", help="Only operations that have not ended.")
 @opt.option("--project", metavar="PROJECT", help="Only operations of this project, by alias or id.")
-@opt.limit_option(default=50)
+@opt.limit_option(default=20)
 @prints(_operations_text)
 @opt.with_world
 def operations(

@@ -44,9 +44,9 @@ function Navigation() {
   }, [panel]);
   return html`<nav ref=${nav} class="side" aria-label="Panels">
     ${groups.map(
-      (group) => html`<div key=${group} class="group">
-        <h2 id=${`nav-${group}`}>${group}</h2>
-        <ul aria-labelledby=${`nav-${group}`}>
+      (group, index) => html`<div key=${group} class="group">
+        <h2 id=${`nav-${index}`}>${group}</h2>
+        <ul aria-labelledby=${`nav-${index}`}>
           ${PANELS.filter((row) => row.group === group).map(
             ({ id, name }) => html`<li key=${id}>
               <a href=${link(id)} aria-current=${id === panel ? "page" : undefined}>
@@ -54,7 +54,7 @@ function Navigation() {
               </a>
             </li>`,
           )}
-          ${group === "Reference" && html`<li><a href="/_emulator/docs">Manual and API</a></li>`}
+          ${group === "The contract" && html`<li><a href="/_emulator/docs">Manual and API</a></li>`}
         </ul>
       </div>`,
     )}

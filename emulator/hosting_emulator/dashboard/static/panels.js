@@ -3,25 +3,25 @@
 /** @typedef {{id: string, name: string, group: string, key: string, guide: string}} PanelRow */
 
 /**
- * `id` is also the name of the file, `key` is pressed after `g`, and `guide` is a page of the manual.
+ * `group` is also a section of the command line's help. `id` is also the name of the file, `key` is pressed after `g`, and `guide` is a page of the manual.
  * @type {PanelRow[]}
  */
 export const PANELS = [
-  { id: "requests", name: "Requests", group: "Inspect", key: "r", guide: "what-happened" },
-  { id: "operations", name: "Operations", group: "Inspect", key: "o", guide: "what-happened" },
-  { id: "projects", name: "Projects", group: "Inspect", key: "p", guide: "service" },
-  { id: "conduct", name: "Conduct", group: "Inspect", key: "d", guide: "check-your-client" },
-  { id: "triggers", name: "Triggers", group: "Inspect", key: "w", guide: "failures" },
-  { id: "clock", name: "Clock", group: "Control", key: "c", guide: "time-and-state" },
-  { id: "faults", name: "Faults", group: "Control", key: "f", guide: "failures" },
-  { id: "outcomes", name: "Outcomes", group: "Control", key: "u", guide: "failures" },
-  { id: "scenarios", name: "Scenarios", group: "Control", key: "s", guide: "scenarios" },
-  { id: "history", name: "History", group: "Control", key: "h", guide: "time-and-state" },
-  { id: "interventions", name: "Interventions", group: "Control", key: "i", guide: "failures" },
-  { id: "connect", name: "Connect", group: "Reference", key: "n", guide: "connect" },
-  { id: "try", name: "API console", group: "Reference", key: "t", guide: "reference/calls" },
-  { id: "problems", name: "Problems", group: "Reference", key: "e", guide: "reference/problems" },
-  { id: "assumptions", name: "Assumptions", group: "Reference", key: "a", guide: "reference/assumptions" },
+  { id: "requests", name: "Requests", group: "See what happened", key: "r", guide: "what-happened" },
+  { id: "operations", name: "Operations", group: "See what happened", key: "o", guide: "what-happened" },
+  { id: "triggers", name: "Triggers", group: "See what happened", key: "w", guide: "failures" },
+  { id: "projects", name: "Projects", group: "See what happened", key: "p", guide: "service" },
+  { id: "clock", name: "Clock", group: "Change the world", key: "c", guide: "time-and-state" },
+  { id: "faults", name: "Faults", group: "Change the world", key: "f", guide: "failures" },
+  { id: "outcomes", name: "Outcomes", group: "Change the world", key: "u", guide: "failures" },
+  { id: "interventions", name: "Interventions", group: "Change the world", key: "i", guide: "failures" },
+  { id: "scenarios", name: "Scenarios", group: "Change the world", key: "s", guide: "scenarios" },
+  { id: "history", name: "History", group: "Change the world", key: "h", guide: "time-and-state" },
+  { id: "conduct", name: "Conduct", group: "Check a client", key: "d", guide: "check-your-client" },
+  { id: "connect", name: "Connect", group: "Connect a client", key: "n", guide: "connect" },
+  { id: "try", name: "API console", group: "The contract", key: "t", guide: "reference/calls" },
+  { id: "problems", name: "Problems", group: "The contract", key: "e", guide: "reference/problems" },
+  { id: "assumptions", name: "Assumptions", group: "The contract", key: "a", guide: "reference/assumptions" },
 ];
 
 /** The panels that have been loaded, which can be shown again without waiting. @type {Map<string, any>} */

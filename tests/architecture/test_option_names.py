@@ -7,13 +7,14 @@ with one meaning, and for a command in which the value of an option has another 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import click
 import pytest
 
+from hosting_emulator_cli.main import cli
 from hosting_emulator_cli.options import EmulatorOption
 from hosting_emulator_cli.value_types import split_values
-from tests.cli.test_help import ALL, command_at
 
 #: What each option says, in every command that has it.
 MEANINGS = {
@@ -38,6 +39,7 @@ MEANINGS = {
     "--control-token": "the token of the control API",
     "--credentials": "the kind of credentials that a request must have",
     "--data-dir": "the data directory",
+    "--default": "reset to the default world",
     "--detach": "run in the background",
     "--durability": "what a confirmed change survives",
     "--email": "the email of a user",
@@ -147,11 +149,22 @@ FORMS = {
 def uses() -> dict[str, list[click.Option]]:
     """Return each option of the command line, in each command that has it, by name."""
     by_name: dict[str, list[click.Option]] = defaultdict(list)
-    for path in ALL:
-        for parameter in command_at(path).params:
+    for command in commands(cli):
+        for parameter in command.params:
             if isinstance(parameter, click.Option):
                 by_name[max(parameter.opts, key=len)].append(parameter)
     return by_name
+
+
+def commands(command: click.Command) -> Iterator[click.Command]:
+    """Yield a command, and all commands below it."""
+    yield command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from commands(subcommand)
 
 
 def test_each_option_has_one_meaning():
