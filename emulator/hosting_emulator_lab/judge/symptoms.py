@@ -80,13 +80,13 @@ def symptoms_of(
         # An inverted boolean has a different meaning, so a client may react to it.
         if result.is_allowed and trial.change != "set" and is_varied_failure(result):
             yield cause_of_alteration(trial), _verdict_symptom(result, "")
+    elif isinstance(trial, VariedTrial) and is_varied_failure(result):
+        for text in causes_of_points(trial.points):
+            yield text, _verdict_symptom(result, "")
     elif result.stopped_at_page:
         message = f"it stopped at the page of {result.stopped_at_page}, which has a next_cursor"
         text = VARIATION_CAUSES["expects-full-pages"].text
         yield text, Symptom(str(trial), message, request=result.stopped_at_page)
-    elif isinstance(trial, VariedTrial) and is_varied_failure(result):
-        for text in causes_of_points(trial.points):
-            yield text, _verdict_symptom(result, "")
 
 
 def _claims_failed_operation(result: TrialResult) -> bool:

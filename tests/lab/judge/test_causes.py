@@ -225,3 +225,17 @@ def test_a_point_and_a_variation_keep_their_kind_of_trial() -> None:
     point = FaultPoint.read("create_user_api_key#1/timeout/before_commit")
     assert read_trial(str(point)) == FaultTrial(point)
     assert read_trial("vary/1") == VariedTrial("1")
+
+
+@pytest.mark.parametrize(
+    ("trial", "verdict", "cause"),
+    [
+        ("vary/2", "survived", "expects-full-pages"),
+        ("vary/2/page-size", "failed", "expects-full-pages"),
+        ("vary/2/absent-fields", "failed", "needs-optional-field"),
+    ],
+)
+def test_a_client_that_fails_in_the_middle_of_a_list_does_not_take_a_page_for_the_last(
+    trial: str, verdict: Verdict, cause: str
+) -> None:
+    assert ids(result(trial, verdict, stopped_at_page="list_deployments#1")) == [cause]
