@@ -10,6 +10,7 @@ project = "hosting-emulator"
 html_title = project
 html_theme = "furo"
 html_static_path = ["site"]
+templates_path = ["templates"]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_show_sphinx = html_show_copyright = html_copy_source = False

@@ -31,6 +31,6 @@ def _section(name: str, example: dict[str, object]) -> str:
     return join(
         f"## {name}",
         docstring(definition["description"]),
-        fields_table(definition),
+        fields_table(definition, "field"),
         block(command_line("intervene", name, example), "bash"),
     )

@@ -27,5 +27,5 @@ def render() -> str:
         kind_sections(describe_outcome_kinds(), "Outcome", "outcome add"),
         "## Partial effects",
         docstring(effects["description"]),
-        fields_table(effects),
+        fields_table(effects, "effect"),
     )

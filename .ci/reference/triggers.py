@@ -16,6 +16,10 @@ DEFINITIONS: Mapping[str, Schema] = scenario_schema()["$defs"]
 #: Definitions of the scenario schema that have a separate page or section.
 LINKS = {
     "Condition": "[conditions](conditions.md#conditions-on-the-world)",
+    "OrganizationPart": "[organizations](scenario-file.md#organizations)",
+    "UserPart": "[users](scenario-file.md#users)",
+    "ProjectPart": "[projects](scenario-file.md#projects)",
+    "KeyPart": "[keys](scenario-file.md#keys)",
     "PartialEffects": "[partial effects](outcomes.md#partial-effects)",
 }
 
@@ -44,12 +48,15 @@ def _section(kind: str, example: Mapping[str, Any], category: str, command: str)
     )
 
 
-def fields_table(definition: Schema) -> str:
-    """Return a table of an object's fields. A column in which no field has a value is left out."""
+def fields_table(definition: Schema, noun: str = "option") -> str:
+    """Return a table of an object's fields, whose first column has the heading `noun`.
+
+    A column in which no field has a value is left out.
+    """
     rows = fields_rows(definition, LINKS)
     if not rows:
         return ""
-    head = ["option", "value", "default", "meaning"]
+    head = [noun, "value", "default", "meaning"]
     used = [index for index in range(4) if index < 2 or any(row[index] for row in rows)]
     return table([head[index] for index in used], [[row[index] for index in used] for row in rows])
 

@@ -29,7 +29,7 @@ def type_words(schema: Schema, links: Mapping[str, str]) -> str:
     if "const" in schema:
         return f"`{json.dumps(schema['const'])}`"
     if list(schema.get("properties", ())) == ["items"]:
-        return f"an object whose `items` are a {_list_of(schema['properties']['items'], links)}"
+        return f"a {_list_of(schema['properties']['items'], links)} in `items`"
     kinds = schema.get("type", "any value")
     if isinstance(kinds, Sequence) and not isinstance(kinds, str):
         return " or ".join(kind for kind in kinds if kind != "null")
