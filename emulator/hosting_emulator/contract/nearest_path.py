@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from hosting_emulator.contract.calls import CallSpec
 
-#: The minimum similarity of two paths without their ids: `dns` suggests `edge-dns`, `foo` nothing.
+#: The minimum similarity, from 0 to 1, of two paths without their ids. With this value, `dns`
+#: suggests `edge-dns`, but `foo` suggests nothing.
 _CUTOFF = 0.6
 #: The similarity of a word and a longer name that contains it, such as `flag` and `powered-by-flag`.
 _CONTAINED = 0.8
@@ -27,7 +28,7 @@ def path_hint(path: str, calls: Iterable[CallSpec]) -> str:
 def nearest_call(path: str, calls: Iterable[CallSpec]) -> CallSpec | None:
     """Return the call with the path that is most similar to `path`, or None if no path is similar.
 
-    The version and the ids of the path do not matter.
+    The version and the ids in the path are ignored.
     """
     text = re.sub(r"^(/v\d+)+(?=/|$)", "", path[:_COMPARED_CHARACTERS])
     segments = [segment for segment in text.split("/") if segment]

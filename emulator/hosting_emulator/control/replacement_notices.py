@@ -1,4 +1,4 @@
-"""Sentences about what changed when a scenario replaced a world, and about the way back."""
+"""Sentences about what changed when a scenario replaced a world, and about how to go back."""
 
 from __future__ import annotations
 

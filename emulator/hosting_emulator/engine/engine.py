@@ -74,7 +74,8 @@ def mark_beginning(world: World) -> World:
 def keep_default_settings(world: World, replaced: World) -> World:
     """Return the world of a scenario, with the settings of the default world that it replaces.
 
-    `replaced` is that default world, or the world of another scenario, which has the settings.
+    `replaced` is the replaced world: the default world, or the world of a different scenario, which
+    stores the settings.
     """
     origin = world.get(ORIGIN, SINGLETON_KEY)
     former = replaced.get(ORIGIN, SINGLETON_KEY)

@@ -89,7 +89,10 @@ class NewWorldSummary(WorldSummary, frozen=True, kw_only=True):
 
     token: Annotated[AccessToken | None, doc("The access token, if one was requested.")] = None
     notices: Annotated[
-        list[str], doc("Sentences about the clock of a world from a scenario, if it stands still.")
+        list[str],
+        doc(
+            "Sentences about the clock, if the world is from a scenario and its clock stands still."
+        ),
     ]
 
 
@@ -98,7 +101,9 @@ class LoadedWorldSummary(WorldSummary, frozen=True, kw_only=True):
 
     notices: Annotated[
         list[str],
-        doc("Sentences about the changed time, clock and request log, and about the way back."),
+        doc(
+            "Sentences about changes to the time, the clock and the request log, and about how to go back."
+        ),
     ]
 
 

@@ -434,7 +434,7 @@ class Variation(WorldRecord, frozen=True, gc=False):
 
 
 class DefaultSettings(WorldRecord, frozen=True, gc=False):
-    """The settings of a default world that a scenario replaced, with the meanings of WorldSource."""
+    """The settings of a default world that a scenario replaced. `WorldSource` explains the fields."""
 
     mode: ClockMode = "real"
     rate: float | None = None
@@ -452,7 +452,8 @@ class WorldSource(WorldRecord, frozen=True, gc=False):
     that the user set to the default. `variation` is the variation that a reset restores. `commit`
     is the world's first commit number, or None for a world that was imported from an exported
     state. `default` contains the settings of the default world that the scenario replaced, or is
-    None if it replaced none. `has_own_seed` is true if the scenario sets the world's seed.
+    None if the scenario replaced no default world. `has_own_seed` is true if the scenario sets the
+    world's seed.
     """
 
     mode: ClockMode = "real"
