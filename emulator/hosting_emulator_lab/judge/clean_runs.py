@@ -113,6 +113,9 @@ def make_clean_runs(
     elif not second.succeeded:
         second = _make(runs, second.trial, limit_s, alone=True)
         disturb_each_other = second.succeeded
+    elif jobs > 1 and _breaks_more_rules(second, first):
+        # What a run shows counts only if it shows it alone.
+        second = _make(runs, second.trial, limit_s, alone=True)
     _require_success(second, limit_s, is_second=True)
     if not scaled.succeeded:
         scaled = _make(runs, scaled.trial, limit_s, alone=True)

@@ -36,7 +36,8 @@ def succeeds(trial: CleanTrial, alone: bool) -> RunEnd:
 class PlannedRuns(TrialRuns):
     """Makes no runs, but returns the results that a test has planned.
 
-    `findings` are the conduct findings of clean runs by the text of their trial. `missed` are the
+    `findings` are the conduct findings of clean runs by the text of their trial, to which ` alone` may
+    be appended. `missed` are the
     numbers of requests that reached the default world in the run with a base path. `log` lists the
     texts of all runs, with ` alone` where a run was alone.
     """
@@ -66,7 +67,10 @@ class PlannedRuns(TrialRuns):
         visit.base_url = "http://127.0.0.1:1/worlds/run-2"
         visit.start = state()
         visit.observation = Observation(self._requests, state(), request_count=len(self._requests))
-        visit.findings_by_chapter = {0: self._findings.get(str(trial), [])}
+        findings = self._findings.get(str(trial), [])
+        if alone:
+            findings = self._findings.get(f"{trial} alone", findings)
+        visit.findings_by_chapter = {0: findings}
         world = "run-2" if trial.kind == "base-path" else "default"
         visit.requests_by_world = Counter({world: len(self._requests)} if self._requests else {})
         if trial.kind == "base-path" and self._missed:

@@ -205,6 +205,14 @@ def test_a_broken_rule_of_a_clean_run_is_a_cause() -> None:
     assert [cause.id for cause in judgment.causes] == ["secret-in-url"]
 
 
+@pytest.mark.parametrize("kind", ["clean/base-path", "clean/scaled"])
+def test_a_rule_that_a_clean_run_breaks_only_beside_another_run_is_no_cause(kind: str) -> None:
+    runs = PlannedRuns(findings={kind: [finding("polled-too-early")], f"{kind} alone": []})
+    judgment = judge(runs, jobs=4)
+    assert f"{kind} alone" in runs.log
+    assert judgment.causes == []
+
+
 def test_a_refusal_that_a_clean_run_expects_is_only_a_note() -> None:
     runs = PlannedRuns(findings={"clean": [finding("key-reused-for-another-request")]})
     judgment = judge(runs)
