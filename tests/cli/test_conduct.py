@@ -11,6 +11,7 @@ from hosting_emulator_cli.commands.conduct import ask_conduct
 from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import Failure
 from tests.support.control_samples import conduct_report
+from tests.support.data_directories import write_address
 from tests.support.fake_control import FakeControl, refusal
 from tests.support.product_tables import conduct_rules
 
@@ -176,6 +177,9 @@ def test_each_finding_of_a_rule_quotes_its_own_sentence(ask, control: FakeContro
 
 
 def test_conduct_rules_needs_no_emulator(run):
+    # A state folder whose emulator does not run is an error of commands that need the emulator.
+    write_address(Path(".hosting-emulator"), "http://127.0.0.1:1")
+
     listed = run("conduct", "rules").stdout
     rules = json.loads(run("conduct", "rules", "--json").stdout)
 

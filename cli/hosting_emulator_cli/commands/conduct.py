@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
 #: The choices of `exec --conduct` and `explore --conduct`: `off` judges nothing, and `error` is
 #: stricter than `report`.
 CONDUCT = ("off", "report", "error")
+
+
+def _unless_subcommand(command: Callable[..., int]) -> Callable[..., int]:
+    """Skip a group's own work, and the search for an emulator, if a subcommand follows."""
+
+    @functools.wraps(command)
+    def call(*args: Any, **params: Any) -> int:
+        if click.get_current_context().invoked_subcommand is not None:
+            return 0
+        return command(*args, **params)
+
+    return call
 
 
 @click.group(
@@ -59,10 +72,9 @@ CONDUCT = ("off", "report", "error")
     help="Also write the report to this file as JUnit XML, with a test case for each rule.",
 )
 @opt.json_option
+@_unless_subcommand
 @opt.with_world
-@click.pass_context
 def conduct(
-    ctx: click.Context,
     world: HostingEmulator,
     skip_rules: tuple[str, ...],
     severity: str,
@@ -81,8 +93,6 @@ def conduct(
     Without such a finding, the exit code is 2 if the world received no request, or if a request
     could not be checked. `conduct clear` discards all findings.
     """
-    if ctx.invoked_subcommand is not None:
-        return 0
     # Delete the report of an earlier run, which must not remain if this run fails.
     remove_report(junit)
     report = ask_conduct(world, skip_rules=skip_rules, final=final)
