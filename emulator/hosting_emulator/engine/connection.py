@@ -56,8 +56,8 @@ class Passage:
     def end(self, lost: str | None) -> float:
         """Return the position at which the client stopped waiting, or infinity if it is still waiting.
 
-        `lost` is the kind of fault that caused the response to be lost, or None. After such a
-        fault, the client stops waiting only when it closes the connection.
+        `lost` is the kind of fault that caused the response to be lost, or None. If a fault caused
+        the response to be lost, the client stops waiting only when it closes the connection.
         """
         closed = self._connection.closed_by_client or inf
         if lost is not None:

@@ -2,8 +2,8 @@
 
 A matching fault counts the request as seen, and acts if the other conditions of its rule hold.
 Delays add up and let later faults act. The first fault whose effect is not a delay ends the search
-in both commit phases, so the remaining faults do not count the request. A fault whose phase is
-after_commit also counts refused requests, but does not act on them.
+in both commit phases, so the remaining faults do not count the request. A fault with `after_commit`
+also counts refused requests, but does not act on them.
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ from hosting_emulator.world.fault_records import Rule
 def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> None:
     """Raise DocumentRefused if `rule` matches one call, and that call cannot return the status of `abort`.
 
-    The contract lists the error statuses of set_project_powered_by_flag (Endpoints). A rule that
-    matches several calls is accepted. Under such a rule, set_project_powered_by_flag returns a
-    listed status, and the other calls return the status of `abort`.
+    The contract lists the error statuses of set_project_powered_by_flag (contract, section
+    Endpoints). A rule that matches several calls is accepted. Under such a rule,
+    set_project_powered_by_flag returns a listed status, and the other calls return the status of
+    `abort`.
     """
     if abort.status is None:
         return
