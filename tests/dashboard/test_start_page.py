@@ -22,6 +22,7 @@ def world(**members: Any) -> WorldSummary:
     document = {
         "name": "default",
         "seed": "",
+        "scenario": None,
         "ephemeral": True,
         "control_url": "http://h/_emulator/worlds/default",
         "commit": 1,
