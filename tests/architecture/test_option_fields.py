@@ -10,14 +10,17 @@ import pytest
 
 from hosting_emulator.control.new_worlds import NewWorld
 from hosting_emulator.control.scenarios import ScenarioRun
+from hosting_emulator.control.tokens import NewToken
 from hosting_emulator.messages import RequestFilters
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator.world.fault_records import Rule
 from hosting_emulator_cli.main import cli
 
-#: The fields of the control API that differ from the option. A repeatable option is in the singular,
-#: and a list of its values in the plural. `principal` is the contract's word for a user or a key.
-FIELDS = {"assume": "assumptions", "pause": "pauses", "user": "principal"}
+#: The fields that differ from their option. A repeatable option is in the singular, and the list or
+#: mapping of its values in the plural.
+FIELDS = {"assume": "assumptions"}
+#: The same for a fault. `principal` is the contract's word for a user or a key.
+FAULT_FIELDS = {"pause": "pauses", "user": "principal"}
 
 
 def options_of(*path: str) -> dict[str, click.Option]:
@@ -45,7 +48,7 @@ def test_the_filters_of_the_log_have_the_same_names_everywhere():
 @pytest.mark.parametrize("command", ["fault", "outcome"])
 def test_a_fault_has_the_same_fields_on_the_command_line_and_in_a_scenario(command: str):
     options = {name.removeprefix("--").replace("-", "_") for name in options_of(command, "add")}
-    fields = {FIELDS.get(name, name) for name in options - {"json_fault"}}
+    fields = {FAULT_FIELDS.get(name, name) for name in options - {"json_fault"}}
     of_rule = {name.removesuffix("_") for name in Rule.__struct_fields__}
 
     assert fields <= of_rule
@@ -60,6 +63,8 @@ def test_a_fault_has_the_same_fields_on_the_command_line_and_in_a_scenario(comma
 @pytest.mark.parametrize(
     ("path", "body", "others"),
     [
+        # `--without-session` is `interactive: false`, which is the contract's word.
+        (("token",), NewToken, {"without_session", "api_key", "permission"}),
         # `--clock` and `--at` are the members of the field `clock`.
         (("world", "create"), NewWorld, {"at"}),
         (("scenario", "run"), ScenarioRun, {"junit"}),

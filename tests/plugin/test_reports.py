@@ -30,7 +30,8 @@ clock    frozen, 2026-01-01T00:00:00.000Z; 2 events to come, the next at 2026-01
   01KDVDNA000000004MQC4BY7TH  apply_project_domains of shop is queued
     next, at 2026-01-01T00:00:02.000Z: it changes from queued to running
 1 fault armed
-  fault-1  abort code=rate_limited  before_commit call=list_deployments times=2  considered 2, seen 1, hits 1
+  fault-1  abort code=rate_limited  before the commit call=list_deployments times=2  \
+considered 2, seen 1, hits 1
 """.strip()
 TITLE = " hosting emulator ".center(80, "-")
 

@@ -65,8 +65,10 @@ def operations(
 ) -> list[OperationState]:
     """List the latest operations, and what each of them waits for.
 
-    AGE is the world time since the operation was created. WAITS FOR is what must happen before the
-    operation continues, and `-` for an operation that has ended. `why` explains an operation in
-    full, and prints the commands that advance it.
+    PHASE is the part of its way in which an operation is: queued, building, deploying or verifying,
+    or done at the end. AGE is the world time since the operation was created. WAITS FOR is what must
+    happen before the operation continues, and `-` for an operation that has ended. A project runs
+    one operation at a time, which holds the project's mutation claim, and the others wait for it.
+    `why` explains an operation in full, and prints the commands that advance it.
     """
     return world.operations(unfinished=unfinished, project=project)[-limit:]

@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 def outcome() -> None:
     """Arm outcomes, which determine how operations proceed and end.
 
-    With an outcome, an operation fails, gets stuck or awaits reconciliation, for example. An
-    outcome applies to the next matching operation, or to several operations with --times. Outcomes
-    apply in the order in which they were armed.
+    With an outcome, an operation fails, gets stuck or awaits reconciliation, for example, in one of
+    its phases: queued, building (only for a Git source), deploying or verifying. An outcome applies
+    to the next matching operation, or to several operations with --times. Outcomes apply in the order
+    in which they were armed.
     """
 
 
