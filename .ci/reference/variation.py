@@ -17,7 +17,7 @@ them relies on something that the contract does not promise.
   consecutive seeds, one or two vary at each point, and exactly one omits a given optional field.
 - A choice lasts as long as a real service's would, so a client that cannot cope does not recover with
   the next response.
-- Points are independent. With `--only`, each draws the same as before.
+- Points are independent. With `--vary-only`, each draws the same as before.
 - A variation belongs to its world. A restart, a fork, an export and a reset keep it.
 - An assumption that you set stays as you set it, and so does the `status` that a fault sets. Words in
   open sets vary even if you chose them, such as the `code` of an outcome `fail`. What `alter` and
@@ -37,7 +37,7 @@ them relies on something that the contract does not promise.
   `error`, `length` or `__proto__`, but no name that the contract gives to a field of the same object.
 
 The story of a scenario that expects one of our choices, such as a status that the contract leaves open,
-fails with `--vary`. Use `--only` with other points then."""
+fails with `--vary`. Use `--vary-only` with other points then."""
 
 
 def render() -> str:

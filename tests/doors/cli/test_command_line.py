@@ -51,7 +51,7 @@ def test_a_fault_can_be_added_listed_and_cleared_on_the_command_line(run: Run, a
     assert (lost.status, retried.status) == (503, 202)
 
     listed = run("fault", "list").stdout.splitlines()
-    assert listed[1].split()[-5:] == ["after_commit", "2", "2", "1", "yes"]
+    assert listed[1].split()[-5:] == ["yes", "2", "2", "1", "yes"]
     assert run("fault", "remove", "fault-1").exit_code == 0
     run("fault", "add", "--json-fault", '{"timeout": {}, "until": "10m"}')
     assert run("fault", "clear").stderr == "Removed 1 fault.\n"

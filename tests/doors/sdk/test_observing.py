@@ -77,7 +77,7 @@ def test_why_names_the_command_that_advances_to_the_end_of_an_operation(api: Htt
     )
     [printed] = explanation["commands"]
     assert printed.startswith(f"{command} --url http://127.0.0.1:")
-    with pytest.raises(ControlRefused, match="no operation 'none'"):
+    with pytest.raises(ControlRefused, match="no operation and no project 'none'"):
         api.emulator.control.get(path(api, "operations/none/why"))
 
 

@@ -11,7 +11,7 @@ READ_CALL = "list_deployments"
 
 def test_requests_without_a_caller_or_a_call_are_not_numbered():
     log = [
-        exchange(READ_CALL, 401, principal=None),
+        exchange(READ_CALL, 401, user_id=None),
         exchange(None, 404),
         exchange(READ_CALL),
         exchange(READ_CALL, 400),
