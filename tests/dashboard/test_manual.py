@@ -153,6 +153,14 @@ def test_cells_of_tables_have_the_heading_of_their_column_and_no_style():
     assert '<td data-label="b" class="right">2</td>' in body
 
 
+def test_a_column_without_a_heading_has_no_label():
+    body = body_of("| | b |\n|---|---|\n| 1 | 2 |\n")
+
+    assert "<th></th>" not in body
+    assert "<td>1</td>" in body
+    assert '<td data-label="b">2</td>' in body
+
+
 def test_blocks_of_code_are_escaped_and_can_be_scrolled_with_the_keyboard():
     assert body_of("```html\n<p>\n```") == '<pre tabindex="0"><code>&lt;p&gt;\n</code></pre>\n'
 

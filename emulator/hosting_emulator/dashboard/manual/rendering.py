@@ -108,18 +108,25 @@ def _name_headings(tokens: Sequence[Token]) -> list[PageSection]:
 
 
 def _label_cells(tokens: Sequence[Token]) -> None:
-    """Give each cell of a table the heading of its column, which narrow windows show beside the cell."""
+    """Give each cell of a table the heading of its column, which narrow windows show beside the cell.
+
+    A heading without text becomes a cell, because a screen reader would announce an empty heading.
+    """
     headings: list[str] = []
     column = 0
-    for token, content in pairwise(tokens):
-        if token.type == "table_open":
+    for opening, content, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opening.type == "table_open":
             headings = []
-        elif token.type == "tr_open":
+        elif opening.type == "tr_open":
             column = 0
-        elif token.type == "th_open":
+        elif opening.type == "th_open":
             headings.append(content.content)
-        elif token.type == "td_open":
-            token.attrSet("data-label", headings[column])
+            if not content.content:
+                opening.tag = "td"
+                closing.tag = "td"
+        elif opening.type == "td_open":
+            if headings[column]:
+                opening.attrSet("data-label", headings[column])
             column += 1
 
 
