@@ -74,8 +74,8 @@ def test_a_web_app_signs_in_and_hides_the_flag(chromium: Chromium, api: HttpWorl
     with chromium.page(app_url) as page:
         page.click("button", "Sign in")
         read(page, "Who signs in?")
-        page.click("button", "Olive Owner")
-        read(page, "Signed in as Olive Owner")
+        page.click("button", "Olive Marsh")
+        read(page, "Signed in as Olive Marsh")
         page.click("button", "Hide the flag")
         read(page, "The flag is hidden (")
         page.watch()
@@ -93,9 +93,9 @@ def test_a_reader_who_signs_in_with_the_keyboard_may_not_hide_the_flag(
         page.tab_to("button", "Sign in")
         page.press("Enter")
         read(page, "Who signs in?")
-        page.tab_to("button", "Rita Reader")
+        page.tab_to("button", "Rita Lang")
         page.press("Enter")
-        read(page, "Signed in as Rita Reader")
+        read(page, "Signed in as Rita Lang")
         page.click("button", "Hide the flag")
         read(page, "forbidden")
 

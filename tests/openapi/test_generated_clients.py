@@ -357,7 +357,7 @@ def test_the_generated_typescript_client_makes_every_call(
     assert results["key"][0] is False
     assert results["key"][2] == "typescript"
     assert results["domains"][0] == "succeeded"
-    assert results["dns"] == ["authorized", "shop.example"]
+    assert results["dns"] == ["authorized", "acme.example"]
     assert len(set(results["deployments"])) == 4
     assert results["ticket"][1].startswith(results["ticket"][0])
     assert results["compute"] == ["prod", 0.25]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec import to_builtins
+from ulid import ULID
 
 from hosting_emulator.sdk import ControlClient
 from tests.support.checked_world import CheckedWorld
@@ -200,3 +201,111 @@ def test_the_default_world_is_served_without_a_path_prefix(api: CheckedWorld) ->
 
     assert default.base_url == api.emulator.base_url.partition("/worlds/")[0]
     assert [p.alias for p in default.projects] == list(api.emulator.projects)
+
+
+# --- Ids and times ------------------------------------------------------------------------------
+
+
+def time_in(id_: str) -> Any:
+    """Return the time that an id contains."""
+    return ULID.from_str(id_).datetime
+
+
+def test_the_ids_of_deployments_and_their_operations_contain_their_creation_time(
+    api: CheckedWorld,
+) -> None:
+    api.intervene("add_deployments", project="shop", count=2)
+    for item in api.deployments("?limit=100").json["items"]:
+        operation = api.poll(item["operation_id"]).json
+
+        assert time_in(item["id"]) == read_timestamp(item["created_at"])
+        assert time_in(operation["id"]) == read_timestamp(operation["created_at"])
+
+
+@pytest.mark.parametrize("time", [{"ago": "3h"}, {"at": "2025-12-31T23:00:00.250Z"}])
+def test_the_id_of_a_deployment_that_is_added_with_a_time_contains_this_time(
+    api: CheckedWorld, time: dict[str, str]
+) -> None:
+    api.intervene("add_deployments", project="shop", **time)
+
+    [latest] = api.deployments("?limit=1").json["items"]
+
+    assert time_in(latest["id"]) == time_in(latest["operation_id"])
+    assert time_in(latest["id"]) == read_timestamp(latest["created_at"])
+
+
+def test_the_ids_of_new_operations_deployments_and_keys_contain_their_creation_time(
+    api: CheckedWorld,
+) -> None:
+    api.advance("12345ms")
+    operation = api.initialize(1).json
+    key = api.create_key().json["key"]
+
+    assert time_in(operation["id"]) == read_timestamp(operation["created_at"])
+    assert time_in(operation["deployment_id"]) == read_timestamp(operation["created_at"])
+    assert time_in(key["id"]) == read_timestamp(key["created_at"])
+
+
+def test_the_id_of_a_key_of_a_world_file_contains_its_creation_time(api: CheckedWorld) -> None:
+    value = "phk_AKeyOfThisTestThatOpensNothingElsewhere0000"
+    api.intervene("add", keys=[{"user": "member", "value": value}])
+    [key] = api.emulator.control.get(api.emulator.control_path("keys"))["items"]
+
+    assert time_in(key["id"]) == read_timestamp(key["created_at"])
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [
+        {"mode": "real"},
+        {"mode": "skip", "at": "2031-07-01T12:00:00Z"},
+        {"mode": "frozen", "at": "1970-01-01T00:00:00Z"},
+    ],
+)
+def test_the_ids_of_organizations_users_and_projects_are_the_same_whenever_a_world_starts(
+    api: CheckedWorld, clock: dict[str, str]
+) -> None:
+    control: ControlClient = api.emulator.control
+
+    other = control.create_world(clock=clock)  # type: ignore[arg-type]
+    control.world(other.name).delete()
+
+    summary = api.emulator.summary
+    assert other.organizations == summary.organizations
+    assert other.users == summary.users
+    assert [project.id for project in other.projects] == [
+        project.id for project in summary.projects
+    ]
+
+
+def test_the_deployments_of_the_default_world_ran_on_working_days_before_its_start(
+    api: CheckedWorld,
+) -> None:
+    for project, user in projects(api):
+        items = api.deployments("?limit=100", project=project, user=user).json["items"]
+        times = [read_timestamp(item["created_at"]) for item in items]
+
+        assert times == sorted(times, reverse=True)
+        assert {time.weekday() for time in times} <= {0, 1, 2, 3, 4}
+        assert {time.hour for time in times} <= {9, 10, 11, 14, 15, 16}
+        assert all(read_timestamp(item["updated_at"]) <= api.now() for item in items)
+        assert [item["id"] for item in items] == sorted(
+            (item["id"] for item in items), reverse=True
+        )
+
+
+def test_the_zone_of_an_authorization_is_that_of_the_projects_domain_or_organization(
+    api: CheckedWorld,
+) -> None:
+    zones = {
+        project: api.dns(project=project, user=user).json["zone"] for project, user in projects(api)
+    }
+
+    assert zones == {
+        "shop": "acme.example",
+        "blog": "acme.example",
+        "docs": "acme.example",
+        "labs": None,
+        "garden": "garden.example",
+        "notes": None,
+    }

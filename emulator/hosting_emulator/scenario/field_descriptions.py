@@ -90,7 +90,7 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         "organization": "The alias of the organization that owns the project. Required.",
         "deployments": (
             "A list of deployments, or the number of deployments to generate. Generated deployments "
-            "are half a day apart, and some of them failed or were cancelled. Default: 0."
+            "begin on working days, two on each, and some of them failed or were cancelled. Default: 0."
         ),
         "flag": "Whether the powered-by flag is on. Default: false.",
         "domain": "The project's own domain, such as `www.studio.example`. Default: none.",

@@ -1,7 +1,7 @@
 """The organizations, users and projects of the default world.
 
-The default world is small and has descriptive names. Its projects show every status of a DNS
-authorization and most states of a database.
+The default world tells a small story, which `docs/service.md` tells too. Its projects show every
+status of a DNS authorization and most states of a database.
 """
 
 from __future__ import annotations
@@ -24,18 +24,23 @@ DEFAULT_POPULATION = WorldPart(
         OrganizationPart("hobby", "Hobby Garden", "free", 50),
     ],
     users=[
-        UserPart("owner", "Olive Owner", {"acme": "owner"}),
+        UserPart("owner", "Olive Marsh", {"acme": "owner"}, email="olive@acme.example"),
         UserPart(
-            "member", "Max Member", {"acme": "member"}, {"shop": "maintainer", "blog": "maintainer"}
+            "member",
+            "Max Berger",
+            {"acme": "member"},
+            {"shop": "maintainer", "blog": "maintainer"},
+            email="max@acme.example",
         ),
         UserPart(
             "reader",
-            "Rita Reader",
+            "Rita Lang",
             {"acme": "member"},
             {"shop": "reader", "blog": "reader", "docs": "reader"},
+            email="rita@acme.example",
         ),
-        UserPart("outsider", "Oscar Outsider", {"hobby": "owner"}),
-        UserPart("no-organization", "Nora Nowhere"),
+        UserPart("outsider", "Oscar Green", {"hobby": "owner"}, email="oscar@garden.example"),
+        UserPart("no-organization", "Nora Quist", email="nora@people.example"),
     ],
     projects=[
         ProjectPart(

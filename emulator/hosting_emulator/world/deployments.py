@@ -5,6 +5,7 @@ Each deployment is created together with an operation, and follows this operatio
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from msgspec.structs import replace
@@ -31,21 +32,22 @@ def put_deployment(
 ) -> None:
     """Write an operation's deployment.
 
-    The commit and the digests of the deployment are taken from the 64 bytes in `digests`.
+    The first 20 of the 64 bytes in `digests` are the commit. The digests follow from all bytes,
+    except that equal commits have equal source digests.
     """
-    text = digests.hex()
+    commit = digests[:20]
     artifact_digest = None
     url = None
     if status == "ready":
-        artifact_digest = "sha256:" + text[32:96]
+        artifact_digest = _digest(b"artifact", digests)
         url = _production_url(change, project)
     deployment = Deployment(
         id=str(operation.deployment_id),
         project_id=project.id,
         operation_id=operation.id,
-        commit_sha=text[:40],
-        source_digest="sha256:" + text[:64],
-        build_plan_digest="sha256:" + text[64:],
+        commit_sha=commit.hex(),
+        source_digest=_digest(b"source", commit),
+        build_plan_digest=_digest(b"build plan", digests),
         status=status,
         created_at=operation.created_at,
         updated_at=operation.updated_at,
@@ -53,6 +55,10 @@ def put_deployment(
         url=url,
     )
     change.put(DEPLOYMENTS, deployment.id, deployment)
+
+
+def _digest(purpose: bytes, content: bytes) -> str:
+    return "sha256:" + sha256(purpose + content).hexdigest()
 
 
 def put_past_deployment(

@@ -6,7 +6,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.records import Dns, Project
 from hosting_emulator.world.schedule import schedule_event
-from hosting_emulator.world.tables import DNS
+from hosting_emulator.world.tables import DNS, ORGANIZATIONS
 from hosting_emulator.world.value import Change
 
 #: The default lifetime of an authorization, in world time.
@@ -20,9 +20,18 @@ def may_move_dns(change: Change, project: Project, to: str) -> bool:
 
 
 def default_zone(change: Change, project: Project) -> str:
-    """Return the zone of a project's DNS authorization, or a default zone if there is none."""
-    dns = change.get(DNS, project.id) or Dns()
-    return dns.zone or f"{project.handle}.example"
+    """Return the zone of a project's DNS authorization, or a default zone if there is none.
+
+    The default is the zone of the project's custom domain. Without a custom domain, it is a zone
+    for the organization.
+    """
+    dns = change.get(DNS, project.id)
+    if dns is not None and dns.zone is not None:
+        return dns.zone
+    if project.custom_domain is None:
+        return f"{change.row(ORGANIZATIONS, project.organization_id).alias}.example"
+    _, _, parent = project.custom_domain.partition(".")
+    return parent if "." in parent else project.custom_domain
 
 
 def move_dns_authorization(

@@ -1,7 +1,8 @@
 """Builds a new world with organizations, users, projects and a history of deployments.
 
-By default, the ids of these records depend only on the seed and on aliases, so documentation,
-scenarios and tests can refer to the ids.
+By default, the ids of organizations, users and projects depend only on the seed and on aliases, so
+documentation, scenarios and tests can refer to the ids. The ids of deployments, operations and API
+keys contain the time at which the record was created.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.default_population import DEFAULT_POPULATION, with_extended_world
 from hosting_emulator.world.deployments import put_past_deployment
 from hosting_emulator.world.dev_labels import dev_label
+from hosting_emulator.world.dns_authorizations import default_zone
 from hosting_emulator.world.lifecycles import DNS_AUTHORIZATION
 from hosting_emulator.world.naming import ALIASED_TABLES
 from hosting_emulator.world.population_parts import (
@@ -39,7 +41,7 @@ from hosting_emulator.world.records import (
 )
 from hosting_emulator.world.schedule import schedule_event
 from hosting_emulator.world.sessions import put_key
-from hosting_emulator.world.streams import derive, seeded_id
+from hosting_emulator.world.streams import derive, past_id, seeded_id
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     CLOCK,
@@ -55,10 +57,16 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import Change, World, apply, empty_world
 
-MINUTE_MS = 60_000
+HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
-#: The timestamp in the ids of seeded records (2025-01-01). A fixed timestamp keeps the ids
-#: independent of the clock.
+#: How long the operation of a past deployment took: 10 seconds, like a new one by default.
+PAST_OPERATION_MS = 10_000
+#: The hours in which the deployments of a past working day began, by half of the day.
+_WORK_BEGINS_MS = (9 * HOUR_MS, 14 * HOUR_MS)
+_HALF_WORKING_DAY_S = 3 * 3_600
+#: The timestamp in the ids of organizations, users, projects and environments (2025-01-01). No
+#: call shows when they were created. A fixed timestamp keeps their ids independent of the clock, so
+#: that people can keep them in their settings.
 SEEDED_MS = 1_735_689_600_000
 
 #: Maps the kind and the alias of a record, such as ("user", "owner"), to its id.
@@ -192,7 +200,7 @@ def _add_key(change: Change, part: KeyPart, whole: WorldPart, ids: _Ids) -> None
         permissions = tuple(part.permissions)
     put_key(
         change,
-        seeded_id(change.world.seed, SEEDED_MS, "key", part.digest),
+        seeded_id(change.world.seed, change.now_ms, "key", part.digest),
         organization_id=organization.id,
         user_id=ids["user", part.user],
         name=part.name,
@@ -242,10 +250,10 @@ def _add_project(
             project,
             deployment.status,
             digests,
-            deployment_id=seeded_id(seed, SEEDED_MS + number, "deployment", label),
-            operation_id=seeded_id(seed, SEEDED_MS + number, "operation", label),
+            deployment_id=past_id(seed, began_ms, number, "deployment", label),
+            operation_id=past_id(seed, began_ms, number, "operation", label),
             created_at=format_timestamp(began_ms),
-            updated_at=format_timestamp(began_ms + 10_000),
+            updated_at=format_timestamp(began_ms + PAST_OPERATION_MS),
         )
 
 
@@ -264,7 +272,7 @@ def _add_dns(change: Change, project: Project, status: str) -> None:
         return
     days = {"authorized": 30, "pending": 1, "expired": -3, "revoked": 12}[status]
     expires_ms = change.now_ms + days * DAY_MS
-    dns = Dns(status, f"{project.alias}.example", ("dns.write", "zone.read"), expires_ms)
+    dns = Dns(status, default_zone(change, project), ("dns.write", "zone.read"), expires_ms)
     change.put(DNS, project.id, dns)
     if DNS_AUTHORIZATION.may(status, "expired"):
         schedule_event(change, expires_ms, "dns_expiry", project.id)
@@ -302,12 +310,34 @@ def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, Deployment
     deployments = part.deployments
     if isinstance(deployments, int):
         deployments = [DeploymentPart(_usual_status(number)) for number in range(deployments)]
-    total = len(deployments)
-    dated = []
-    for number, deployment in enumerate(deployments):
-        default_ms = start_ms - (total - number) * DAY_MS // 2 - number * 7 * MINUTE_MS
-        dated.append((deployment.began_ms(start_ms, default_ms), deployment))
+    usual_times = _usual_times(start_ms, len(deployments), part.alias)
+    dated = [
+        (deployment.began_ms(start_ms, usual_ms), deployment)
+        for deployment, usual_ms in zip(deployments, usual_times, strict=True)
+    ]
     return sorted(dated, key=lambda pair: pair[0])
+
+
+def _usual_times(start_ms: int, count: int, alias: str) -> list[int]:
+    """Return the start times of `count` deployments, oldest first: two on each working day.
+
+    One is in the morning and one in the afternoon (UTC), and all have ended when the world starts.
+    The alias makes the projects of a world deploy at different minutes.
+    """
+    latest_ms = start_ms - PAST_OPERATION_MS
+    offset = sum(alias.encode())
+    times: list[int] = []
+    day = start_ms // DAY_MS
+    while len(times) < count:
+        # 1970-01-01, which is day 0, was a Thursday.
+        if (day + 3) % 7 < 5:
+            for half in (1, 0):
+                scattered_s = (2 * day + half + offset) * 7_919 % _HALF_WORKING_DAY_S
+                began_ms = day * DAY_MS + _WORK_BEGINS_MS[half] + scattered_s * 1000
+                if began_ms <= latest_ms and len(times) < count:
+                    times.append(began_ms)
+        day -= 1
+    return times[::-1]
 
 
 def _usual_status(number: int) -> Any:

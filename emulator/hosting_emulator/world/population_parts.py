@@ -69,7 +69,7 @@ class DatabasePart(PopulationPart):
 class DeploymentPart(PopulationPart):
     """A finished deployment.
 
-    Without `at` and `ago`, the deployments of a project are half a day apart.
+    Without `at` and `ago`, the deployments of a project begin on working days, two on each.
     """
 
     status: DeploymentEnd = "ready"

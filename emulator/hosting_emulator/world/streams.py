@@ -15,6 +15,7 @@ from hashlib import blake2b, sha256
 from ulid.base32 import ENCODE as ALPHABET
 
 from hosting_emulator.contract.ids import make_ulid
+from hosting_emulator.contract.timestamps import EARLIEST_MS
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.tables import STREAMS
 from hosting_emulator.world.value import Change
@@ -46,14 +47,17 @@ def next_number(change: Change, stream: str) -> int:
     return count
 
 
-def new_id(change: Change) -> str:
-    """Return a new Ulid, which consists of the world's time, a counter and random bytes.
+def new_id(change: Change, created_ms: int | None = None) -> str:
+    """Return a new Ulid, which consists of a time, a counter and random bytes.
 
-    The counter makes ids created in the same millisecond sort in creation order.
+    The time is `created_ms`, by default the world's time. The counter makes ids created in the same
+    millisecond sort in creation order.
     """
+    if created_ms is None:
+        created_ms = change.now_ms
     count = next_number(change, "ids")
     randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)
-    return make_ulid(change.now_ms, count.to_bytes(4, "big") + randomness)
+    return make_ulid(max(created_ms, EARLIEST_MS), count.to_bytes(4, "big") + randomness)
 
 
 #: The variation point that makes deployment ids sort in random order.
@@ -61,9 +65,9 @@ ID_ORDER = "id-order"
 _TEN_YEARS_MS = 315_532_800_000
 
 
-def new_deployment_id(change: Change) -> str:
+def new_deployment_id(change: Change, created_ms: int | None = None) -> str:
     """Return a new Ulid for a deployment. In a world with variation, the id's time can be random."""
-    id_ = new_id(change)
+    id_ = new_id(change, created_ms)
     time = varied_time(change.world.variation, id_) or id_[:10]
     return time + id_[10:]
 
@@ -94,6 +98,16 @@ def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
     Apart from its time, the id depends only on the seed, the kind and the alias.
     """
     return make_ulid(at_ms, derive(seed, "id", kind, alias, size=10))
+
+
+def past_id(seed: str, created_ms: int, number: int, kind: str, alias: str) -> str:
+    """Return the Ulid of a record that existed before its world began.
+
+    The id contains the record's creation time. `number`, less than 2**24, makes ids with the same
+    time sort in the order of their numbers. A Ulid cannot contain a time before 1970.
+    """
+    randomness = derive(seed, "id", kind, alias, size=7)
+    return make_ulid(max(created_ms, EARLIEST_MS), number.to_bytes(3, "big") + randomness)
 
 
 def new_secret(change: Change) -> str:

@@ -224,7 +224,7 @@ def test_a_replay_recreates_an_api_key_older_than_the_recording(api: HttpWorld):
 
 
 def test_a_replay_is_refused_for_an_expired_token_again(api: HttpWorld):
-    token = api.emulator.mint_token("owner").access_token
+    token = api.emulator.mint_token("owner", lifetime="1h").access_token
     api.emulator.clock.advance("2h")
     assert "expired" in api.dns(token=token).json["detail"]
 

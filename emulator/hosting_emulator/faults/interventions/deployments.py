@@ -65,8 +65,8 @@ def add_deployments(
             project,
             status,
             digests,
-            deployment_id=new_deployment_id(change),
-            operation_id=new_id(change),
+            deployment_id=new_deployment_id(change, created_ms),
+            operation_id=new_id(change, created_ms),
             created_at=created_at,
             updated_at=created_at,
         )
