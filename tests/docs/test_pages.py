@@ -33,8 +33,6 @@ OTHER_OPTIONS = {
     *(f"--hosting-emulator-{name.replace('_', '-')}" for name in OPTIONS),
     *("--cov-append", "--dist", "--no-daemon", "--numprocesses"),
 }
-#: Pages that are being written. Pages can already link them.
-PLANNED = {"docs/troubleshooting.md"}
 
 
 @pytest.mark.parametrize("name", ["README.md", *GUIDES])
@@ -96,11 +94,6 @@ def test_the_links_of_a_page_have_targets(name: str):
         if "://" not in target:
             path, _, anchor = target.partition("#")
             target_path = (page.parent / path).resolve() if path else page
-            if (
-                not target_path.exists()
-                and target_path.relative_to(REPOSITORY).as_posix() in PLANNED
-            ):
-                continue
             if not target_path.exists() or (
                 anchor and anchor not in anchors(target_path.read_text(encoding="utf-8"))
             ):
@@ -135,6 +128,5 @@ def test_the_documentation_site_has_every_page():
     ]
 
     in_docs = [path.removeprefix("docs/") for path in PAGES if path.startswith("docs/")]
-    planned = {path.removeprefix("docs/") for path in PLANNED}
-    assert set(in_docs) <= set(listed) <= {*in_docs, *planned}
+    assert set(in_docs) == set(listed)
     assert len(listed) == len(set(listed))

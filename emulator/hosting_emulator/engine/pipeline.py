@@ -123,8 +123,13 @@ def _misplaced(engine: Engine, ctx: ExchangeContext) -> Refused | None:
     """Return the refusal of a path for an unknown world or a dev origin, or None for any other path."""
     why = "no call has this path"
     _, first, name, *_ = [*ctx.path.split("/"), "", ""]
+    action = None
     if first == "worlds" and name:
+        action = "Check the name of the world in the base URL."
         detail = f"There is no world {name[:64]!r}; GET /_emulator/worlds lists all worlds."
+        if name == "v1":
+            # The client has joined the base URL and the path as if the base URL named a file.
+            detail = "There is no world 'v1'; the path of a call in a world is /worlds/NAME/v1/…"
     elif first == ".service":
         detail = (
             f"Redeem a ticket of this world with GET {REDEEM_PATH}?stage=dev&ticket=… at its "
@@ -134,7 +139,7 @@ def _misplaced(engine: Engine, ctx: ExchangeContext) -> Refused | None:
         why = describe_foreign_ticket(engine, secret) or why
     else:
         return None
-    return Refused("resource_not_found", detail, why=why)
+    return Refused("resource_not_found", detail, why=why, action=action)
 
 
 def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
