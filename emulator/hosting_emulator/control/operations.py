@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from hosting_emulator import messages
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.shell import command_line
+from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.control.operation_names import require_operation, require_operation_of
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.explanations.operations import why
@@ -61,7 +62,8 @@ def _operation_state(world: World, operation: Operation, now_ms: int) -> message
         stuck=operation.stuck,
         created_at=operation.created_at,
         updated_at=operation.updated_at,
-        age_ms=now_ms - operation.created_ms,
+        # Operations with which a world begins were created before their records.
+        age_ms=now_ms - parse_timestamp(operation.created_at),
         wait_reason=wait_reason(world, operation),
     )
 

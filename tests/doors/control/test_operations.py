@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from hosting_emulator.sdk import ControlRefused
@@ -18,6 +20,19 @@ def test_an_operation_has_an_age_in_world_time_and_says_what_it_waits_for(api: H
     assert rows[first].age_ms == rows[second].age_ms == 500
     assert "due at" in str(rows[first].wait_reason)
     assert first in str(rows[second].wait_reason)
+
+
+def test_the_age_of_an_operation_that_the_world_began_with_agrees_with_its_creation(
+    api: HttpWorld,
+) -> None:
+    rows = api.emulator.operations()
+
+    assert any(row.age_ms > 0 for row in rows)
+    for row in rows:
+        created_at = datetime.fromisoformat(row.created_at)
+        now = datetime.fromisoformat(api.emulator.clock.state.now)
+
+        assert row.age_ms == round((now - created_at).total_seconds() * 1000)
 
 
 def test_operations_can_be_selected_by_project_and_by_end(api: HttpWorld) -> None:
