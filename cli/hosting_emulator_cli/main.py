@@ -170,7 +170,39 @@ def near_variable(name: str) -> str:
 def _message_of(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdigit():
         return f"'{error.option_name}…' is not an option; if you meant a value, values cannot be negative"
-    return error.format_message()
+    message = error.format_message()
+    hint = ""
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        hint = _usage_hint(error, error.ctx.command)
+    if not hint:
+        return message
+    return f"{message.rstrip('.')}; {hint}"
+
+
+def _usage_hint(error: click.UsageError, command: click.Command) -> str:
+    """Return a hint about the right form, if the error does not state it, or an empty string."""
+    if isinstance(error, click.NoSuchOption):
+        start = load(_SECTIONS["Run it"]["start"])
+        names = {name for parameter in start.params for name in parameter.opts}
+        if isinstance(command, RootGroup) and error.option_name in names:
+            return f"options follow the command, as in `{PROGRAM} start {error.option_name} …`"
+        return ""
+    examples_of_command = [
+        line.strip()
+        for line in (command.epilog or "").splitlines()
+        if line.strip().startswith(PROGRAM) and not line.endswith("\\")
+    ]
+    is_bare = isinstance(error, click.MissingParameter)
+    if "unexpected extra arg" in error.message:
+        # Often the word is the value of an option.
+        is_bare = True
+        examples_of_command.sort(key=lambda line: "--" not in line)
+    if error.message.endswith("is not of the form NAME=VALUE"):
+        is_bare = True
+        examples_of_command.sort(key=lambda line: "=" not in line)
+    if not is_bare or not examples_of_command:
+        return ""
+    return f"for example: `{examples_of_command[0]}`"
 
 
 def _print_error(text: str) -> None:

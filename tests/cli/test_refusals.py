@@ -103,7 +103,12 @@ REFUSALS = [
     Refusal("fault add abort --code x", "--code", "code=VALUE"),
     Refusal("requests list --limit many", "--limit", "'many'", "1 to 1000"),
     Refusal("requests show 0", "'0'", "of at least 1"),
-    Refusal("fault add abort code", "'code'", "NAME=VALUE"),
+    Refusal(
+        "fault add abort code", "'code'", "NAME=VALUE; for example: `hosting-emulator fault add"
+    ),
+    Refusal("outcome add", "'KIND'; for example: `hosting-emulator outcome add"),
+    Refusal("token owner", "(owner); for example: `hosting-emulator token --user"),
+    Refusal("--port 4700", "options follow the command, as in `hosting-emulator start --port …`"),
     Refusal("fault add timeout --times two", "--times", "two"),
     Refusal("fault add timeout --header X", "--header", "NAME=VALUE"),
     Refusal("fault remove", "FAULT"),

@@ -28,6 +28,11 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "nonsense",
         ["there is no fault 'nonsense'; the kinds are abort, ", "timeout"],
     ),
+    (
+        {"list_deployments": {"abort": {}}},
+        "list_deployments",
+        ["list_deployments is a call: write call: list_deployments beside one of the kinds"],
+    ),
     ({"latenci": {}}, "latenci", ["there is no fault 'latenci'; did you mean latency?"]),
     ({"timeout": {}, "tims": 2}, "tims", ["a fault has no field 'tims'; did you mean times?"]),
     ({"timeout": {}, "user": "reader"}, "user", ["did you mean principal?"]),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.categories import FAULT, RuleCategory
@@ -67,6 +68,8 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
     for kind, options in category.kinds.items():
         if kind in document and name in options.__struct_encode_fields__:
             return f"; {name} is an option of {kind}, as in {kind}: {{{name}: …}}"
+    if name in ALL_CALLS:
+        return f"; {name} is a call: write call: {name} beside one of the kinds"
     field = _OTHER_WORDS.get(name)
     if field in category.kinds or field in category.fields:
         return f"; did you mean {field}?"
