@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from hosting_emulator.contract.calls import ALL_CALLS
@@ -164,12 +164,20 @@ def _cause_of_hanging(point: FaultPoint) -> str:
 
 def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
     """Return the cause for a run whose success only the output can show."""
+    is_refused = point.lasting is not None and point.lasting.request_end == "refused"
+    if not result.exit_code and is_refused and _has_dead_thread(result.printed_lines):
+        return "refusal-is-success"
     if not result.exit_code:
         return "may-hide-failure"
     if not crash_line(result.output):
         return ""
     is_altered = point.lasting is not None and point.lasting.request_end == "altered"
     return "absence-ignored" if is_altered else "crashes"
+
+
+def _has_dead_thread(printed_lines: Iterable[str]) -> bool:
+    """Return whether an uncaught exception ended a thread, as Python and Java report it."""
+    return any(line.startswith("Exception in thread ") for line in printed_lines)
 
 
 def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
@@ -180,6 +188,9 @@ def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
         return "failed-operation-is-success"
     if effect.request_end == "altered":
         return "absence-ignored"
+    if effect.request_end == "refused" and point.call == "get_operation":
+        # The client cannot have seen the end of its operation.
+        return "unfinished-operation-is-success"
     if effect.request_end == "refused":
         # Report less for a read, because a judge cannot see whether the client needs what it reads.
         is_read = ALL_CALLS[point.call].method == "GET"

@@ -239,3 +239,22 @@ def test_a_client_that_fails_in_the_middle_of_a_list_does_not_take_a_page_for_th
     trial: str, verdict: Verdict, cause: str
 ) -> None:
     assert ids(result(trial, verdict, stopped_at_page="list_deployments#1")) == [cause]
+
+
+def test_a_client_that_takes_the_refusal_of_each_poll_for_the_end_claims_success() -> None:
+    refused = result("get_operation#1/abort:resource_not_found/lasting", "blind success", "no end")
+    assert ids(refused) == ["unfinished-operation-is-success"]
+
+
+@pytest.mark.parametrize(
+    ("output", "cause"),
+    [
+        (("Exception in thread Thread-1 (read):", "ApiError: 403"), "refusal-is-success"),
+        (("403, going on without it",), "may-hide-failure"),
+    ],
+)
+def test_a_client_whose_thread_dies_of_a_refusal_must_not_exit_with_0(
+    output: tuple[str, ...], cause: str
+) -> None:
+    refused = result("list_deployments#1/abort:forbidden/lasting", "unclear", printed_lines=output)
+    assert ids(refused) == [cause]
