@@ -200,6 +200,7 @@ class ClientRuns:
             printed_lines=tuple(lines),
             varied=varied,
             cpu_s=timed_run.cpu_s,
+            prints_token=variables[token_name].encode() in timed_run.output,
         )
 
     def _set_clock(self, world: HostingEmulator, conditions: RunConditions) -> None:

@@ -64,6 +64,24 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="prints-token",
+        severity="warning",
+        title="It prints its token.",
+        matters=(
+            "Build servers store what a command prints, and often show it to everybody. Anyone who reads "
+            "the token can act as its owner until it expires."
+        ),
+        because=(
+            "Client implementations MUST ensure that bearer tokens are not leaked to unintended parties, "
+            "as they will be able to use them to gain access to protected resources."
+        ),
+        place="RFC 6750, section 5.3",
+        instead=(
+            "Leave tokens out of the output. In a shell, `set -x` also prints them: switch it off with "
+            "`set +x` where a command uses a token."
+        ),
+    ),
+    CauseText(
         id="gives-up-at-passing-failure",
         severity="warning",
         title="It gives up after a transient failure.",

@@ -46,6 +46,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("gives-up-at-passing-failure", "key-reused-for-another-request"),
     ("done-twice", "key-reused-for-another-request"),
     ("still-polling", "never-gives-up"),
+    ("may-hide-failure", "refusal-is-success"),
     ("waits-without-limit", "hangs"),
     ("sends-what-may-be-refused", "unread-field"),
     ("sends-what-may-be-refused", "secret-in-url"),

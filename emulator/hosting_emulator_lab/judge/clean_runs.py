@@ -25,6 +25,7 @@ _PATHLESS_WORLD = "default"
 #: The rules whose violation the service refuses. A client that succeeds nevertheless may have expected
 #: the refusal, as a test of refusals does.
 _REFUSED_RULES = ("key-reused-for-another-request", "missing-idempotency-key")
+_PRINTS_TOKEN = "prints-token"
 INTERFERENCE = (
     "Two clean runs at the same time disagreed, and one alone succeeded: the runs disturb each other, "
     "perhaps by a fixed port, a folder or a database. All further runs were made one after the other."
@@ -196,7 +197,7 @@ def _base_path_symptom(run: _FinishedRun) -> tuple[CauseText, Symptom]:
 
 
 def _conduct_symptoms(finished_runs: Sequence[_FinishedRun]) -> list[tuple[CauseText, Symptom]]:
-    """Return the conduct findings of the clean runs, each rule once."""
+    """Return the conduct findings of the clean runs, each rule once, and whether they print the token."""
     symptoms: list[tuple[CauseText, Symptom]] = []
     rules: set[str] = set()
     for run in finished_runs:
@@ -207,4 +208,12 @@ def _conduct_symptoms(finished_runs: Sequence[_FinishedRun]) -> list[tuple[Cause
                 if finding.rule in _REFUSED_RULES:
                     text = replace(text, severity="note")
                 symptoms.append((text, finding_symptom(str(run.trial), finding)))
+        if run.end.prints_token and _PRINTS_TOKEN not in rules:
+            rules.add(_PRINTS_TOKEN)
+            symptoms.append(_token_symptom(run))
     return symptoms
+
+
+def _token_symptom(run: _FinishedRun) -> tuple[CauseText, Symptom]:
+    message = "the output contains the token that the command gets in HOSTING_TOKEN"
+    return CAUSE_TEXTS[_PRINTS_TOKEN], Symptom(str(run.trial), message)

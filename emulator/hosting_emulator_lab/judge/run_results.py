@@ -117,6 +117,7 @@ class RunEnd:
     printed_lines: tuple[str, ...] | None = None
     varied: tuple[str, ...] = ()
     cpu_s: float = 0.0
+    prints_token: bool = False
 
     @property
     def comparable_lines(self) -> list[str]:

@@ -205,6 +205,14 @@ def test_a_broken_rule_of_a_clean_run_is_a_cause() -> None:
     assert [cause.id for cause in judgment.causes] == ["secret-in-url"]
 
 
+def test_a_command_that_prints_its_token_gets_a_warning_once() -> None:
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        return RunEnd(0, duration_s=0.5, printed_lines=("done",), prints_token=True)
+
+    [cause] = judge(PlannedRuns(clean_ends=ends)).causes
+    assert (cause.id, cause.severity, len(cause.symptoms)) == ("prints-token", "warning", 1)
+
+
 @pytest.mark.parametrize("kind", ["clean/base-path", "clean/scaled"])
 def test_a_rule_that_a_clean_run_breaks_only_beside_another_run_is_no_cause(kind: str) -> None:
     runs = PlannedRuns(findings={kind: [finding("polled-too-early")], f"{kind} alone": []})
