@@ -33,7 +33,7 @@ function Chosen({ name }) {
     const text = `The content of world ${world.value} is replaced with the world of ${name}.`;
     return surely({ title: "Load this scenario", text, yes: "Load", danger: true },
       () => inWorld.post("/scenario", { name, replace: true }),
-      ({ notices }) => [`World ${world.value} now has the world of ${name}.`, ...notices].join(" "));
+      (/** @type {any} */ { notices }) => [`World ${world.value} now has the world of ${name}.`, ...notices].join(" "));
   };
   const copy = async (/** @type {string} */ text) => {
     const warning = "This replaces the text in the editor.";
