@@ -32,8 +32,8 @@ def put_deployment(
 ) -> None:
     """Write an operation's deployment.
 
-    The first 20 of the 64 bytes in `digests` are the commit. The digests follow from all bytes,
-    except that equal commits have equal source digests.
+    The first 20 of the 64 bytes in `digests` are the commit. The digests are derived from all of
+    the bytes, except that equal commits have equal source digests.
     """
     commit = digests[:20]
     artifact_digest = None

@@ -22,7 +22,7 @@ def may_move_dns(change: Change, project: Project, to: str) -> bool:
 def default_zone(change: Change, project: Project) -> str:
     """Return the zone of a project's DNS authorization, or a default zone if there is none.
 
-    The default is the zone of the project's custom domain. Without a custom domain, it is a zone
+    The default is the zone of the project's custom domain or, if there is no custom domain, a zone
     for the organization.
     """
     dns = change.get(DNS, project.id)

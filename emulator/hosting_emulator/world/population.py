@@ -59,14 +59,15 @@ from hosting_emulator.world.value import Change, World, apply, empty_world
 
 HOUR_MS = 3_600_000
 DAY_MS = 86_400_000
-#: How long the operation of a past deployment took: 10 seconds, like a new one by default.
+#: How long the operation of a past deployment took: 10 seconds, the default duration of a new
+#: operation.
 PAST_OPERATION_MS = 10_000
 #: The hours in which the deployments of a past working day began, by half of the day.
 _WORK_BEGINS_MS = (9 * HOUR_MS, 14 * HOUR_MS)
 _HALF_WORKING_DAY_S = 3 * 3_600
-#: The timestamp in the ids of organizations, users, projects and environments (2025-01-01). No
-#: call shows when they were created. A fixed timestamp keeps their ids independent of the clock, so
-#: that people can keep them in their settings.
+#: The timestamp in the ids of organizations, users, projects and environments (2025-01-01). No call
+#: shows when these records were created. A fixed timestamp keeps their ids independent of the
+#: clock, so that users can keep the ids in their settings.
 SEEDED_MS = 1_735_689_600_000
 
 #: Maps the kind and the alias of a record, such as ("user", "owner"), to its id.
@@ -321,8 +322,9 @@ def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, Deployment
 def _usual_times(start_ms: int, count: int, alias: str) -> list[int]:
     """Return the start times of `count` deployments, oldest first: two on each working day.
 
-    One is in the morning and one in the afternoon (UTC), and all have ended when the world starts.
-    The alias makes the projects of a world deploy at different minutes.
+    One deployment of each day starts in the morning and the other in the afternoon (UTC), and all
+    have ended when the world starts. The alias makes the projects of a world deploy at different
+    minutes.
     """
     latest_ms = start_ms - PAST_OPERATION_MS
     offset = sum(alias.encode())
