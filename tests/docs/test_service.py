@@ -17,6 +17,7 @@ from tests.support.service_declarations import (
     DEFAULT_POPULATION,
     DEPLOYING_PLAN,
     LIFECYCLES,
+    LIFETIMES,
     PLAIN_PLAN,
     parse_profile,
 )
@@ -114,6 +115,14 @@ def test_the_states_of_the_other_lifecycles_are_all_named():
         states = set(re.findall(r"[a-z_]+", text))
         assert set(lifecycles[name].transitions) <= states
     assert {name for name, _ in table} == set(lifecycles) - {"operation", "reconciliation"}
+
+
+@pytest.mark.parametrize("words", LIFETIMES)
+def test_the_page_states_how_long_something_is_valid(words: str):
+    actual_ms, stated_ms = LIFETIMES[words]
+
+    assert words in plain(PAGE)
+    assert actual_ms == stated_ms
 
 
 def test_the_number_of_problem_codes_is_right():

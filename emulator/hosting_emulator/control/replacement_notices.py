@@ -13,11 +13,12 @@ from hosting_emulator.http.endpoint import Context
 
 @dataclass(frozen=True, slots=True)
 class WorldBefore:
-    """What a scenario changes in a world besides the content: time, clock and request log.
+    """What a scenario changes in a world besides the content: time, clock, seed and request log.
 
     `commit` is the latest commit before the scenario.
     """
 
+    seed: str
     now_ms: int
     mode: str
     request_count: int
@@ -27,7 +28,8 @@ class WorldBefore:
     def of(cls, engine: Engine) -> Self:
         """Return the time, the clock and the request log of a world."""
         now_ms = engine.run_due()
-        return cls(now_ms, engine.world.clock.mode, engine.log.count, engine.world.commit)
+        world = engine.world
+        return cls(world.seed, now_ms, world.clock.mode, engine.log.count, world.commit)
 
 
 def load_notices(context: Context, engine: Engine, before: WorldBefore | None) -> list[str]:
@@ -40,6 +42,12 @@ def load_notices(context: Context, engine: Engine, before: WorldBefore | None) -
         notices += _time_notices(engine, before)
     notices += clock_notices(context, engine)
     if before is not None:
+        if engine.world.seed != before.seed:
+            env = _command(context, engine, "env")
+            notices.append(
+                "The scenario has its own seed, so ids are different and earlier tokens are not "
+                f"valid. `{env}` prints new ones."
+            )
         if before.request_count:
             notices.append(f"The request log was emptied. It had {_count(before.request_count)}.")
         rewind = _command(context, engine, f"world rewind {before.commit}")

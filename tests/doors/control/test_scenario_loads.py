@@ -45,6 +45,16 @@ def test_a_load_that_changes_neither_time_nor_log_says_nothing_about_them(api: H
     assert "request log" not in text
 
 
+def test_a_load_says_that_a_seed_of_the_scenario_changes_ids_and_tokens(api: HttpWorld):
+    token = api.emulator.token()
+
+    text = notices(api.emulator, SEEDED)
+
+    assert "earlier tokens are not valid" in text
+    assert api.dns(user=None, token=token).status == 401
+    assert "earlier tokens" not in notices(api.emulator, PLAIN)
+
+
 def test_only_a_clock_that_stands_still_is_explained(api: HttpWorld):
     assert "The clock is frozen" in notices(api.emulator, PLAIN)
     assert "The clock is frozen" not in notices(api.emulator, RUNNING)
