@@ -16,7 +16,7 @@ VIEWS: tuple[tuple[int, Scheme], ...] = ((1440, "light"), (1024, "dark"), (400, 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
-@pytest.mark.parametrize("name", ["index", "failures", "scenarios", "search"])
+@pytest.mark.parametrize("name", ["index", "failures", "scenarios", "reference/faults", "search"])
 def test_the_documentation_site_is_accessible_at_any_width(name: str, chromium: Chromium):
     with chromium.page((SITE / f"{name}.html").as_uri()) as page:
         for width, scheme in VIEWS:
@@ -30,4 +30,6 @@ def test_the_documentation_site_is_accessible_at_any_width(name: str, chromium: 
 @pytest.mark.skipif(not SITE.exists(), reason="`make site` has not built it")
 def test_the_documentation_search_works_without_a_network(chromium: Chromium):
     with chromium.page((SITE / "search.html").as_uri() + "?q=rewind") as page:
-        page.wait("document.querySelector('#search-results li a[href^=\"replay.html\"]') !== null")
+        page.wait(
+            "document.querySelector('#search-results li a[href^=\"time-and-state.html\"]') !== null"
+        )
