@@ -33,6 +33,7 @@ OF_ANY_EMULATOR = {
     "requests har",
     "clock advance",
     "stop",
+    "stop --url",  # the text goes on with the address of an emulator that runs
     "token",
     "token --user",
     "scenario record world",  # run with the build that reads a folder of another format

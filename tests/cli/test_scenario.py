@@ -159,7 +159,7 @@ def test_scenario_check_shows_how_a_response_differs(run, file: Path):
         "            + authorized",
         "            body.zone (line 5, column 57):",
         "            - other.example",
-        "            + shop.example",
+        "            + acme.example",
     ]
     assert result.stderr == "1 story: 0 passed, 1 failed.\n"
 
