@@ -15,7 +15,7 @@ from hosting_emulator.world.records import WorldSource
 
 def document_of_new_world(assumptions: Mapping[str, Any], base_url: str) -> dict[str, Any]:
     """Return the OpenAPI document of a new default world with some changed assumptions."""
-    world = new_world("default", DEFAULT_SEED, WorldSource(), 0)
+    world = new_world("default", DEFAULT_SEED, WorldSource("frozen"), 0)
     return openapi_document(
         Assumptions().changed(assumptions), server_url=base_url, values=example_values(world)
     )

@@ -51,8 +51,8 @@ def world_document(world: World, server_url: str, dev_port: int | None = None) -
 
 
 def default_document() -> dict[str, Any]:
-    """Return the OpenAPI document of the default world, without a running emulator."""
-    world = new_world(DEFAULT_WORLD, DEFAULT_SEED, WorldSource(), 0)
+    """Return the OpenAPI document of a default world with a frozen clock, without a running emulator."""
+    world = new_world(DEFAULT_WORLD, DEFAULT_SEED, WorldSource("frozen"), 0)
     return world_document(world, "http://127.0.0.1:4620")
 
 
