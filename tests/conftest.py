@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Generator
 from contextlib import suppress
 from functools import cache
@@ -62,9 +63,14 @@ LONGEST_FIRST = (
 def pytest_configure() -> None:
     """Choose the sample once, so that the workers of a run all collect the same tests.
 
-    Also set an empty runtime folder, so that messages do not list the developer's own emulators.
+    Also set an empty runtime folder and an empty folder for temporary files, which the workers share.
+    The developer's own emulators are registered in the usual ones, and are not found from here.
     """
     os.environ[SAMPLE_VARIABLE] = str(sample_number())
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", gettempdir())
+        os.environ["TMPDIR"] = mkdtemp(prefix="emulator-tests-")
+        tempfile.tempdir = None
     os.environ["XDG_RUNTIME_DIR"] = mkdtemp(prefix="hosting-emulator-runtime-")
 
 
@@ -126,6 +132,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_unconfigure() -> None:
     close_idle_connections()
     shutil.rmtree(os.environ["XDG_RUNTIME_DIR"], ignore_errors=True)
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
     for compiled in _WAITED_FOR:
         compiled.unlink(missing_ok=True)
         compiled.with_suffix(".lock").unlink(missing_ok=True)
