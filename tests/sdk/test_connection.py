@@ -13,13 +13,20 @@ import trustme
 from msgspec import to_builtins
 
 from hosting_emulator.sdk import ControlClient, EmulatorUnreachable, UnexpectedResponse
-from tests.support.control_samples import ADVANCED, ASSUMPTIONS, CLOCK, HEALTH, items, world
+from tests.support.control_samples import (
+    ADVANCED,
+    ASSUMPTIONS,
+    CLOCK,
+    HEALTH,
+    items,
+    new_world,
+)
 from tests.support.fake_control import FakeControl, FakeResponse
 
 
 def test_requests_share_one_connection(control: FakeControl, client: ControlClient):
     control.on("GET /health", HEALTH)
-    control.on("POST /worlds", world("w"))
+    control.on("POST /worlds", new_world("w"))
 
     client.get("health")
     client.post("worlds", {})

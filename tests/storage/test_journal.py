@@ -184,10 +184,10 @@ def test_a_torn_line_in_an_older_journal_is_damage(journal):
 
 def test_the_refusal_of_a_newer_journal_names_its_version(tmp_path):
     path = tmp_path / "journal.ndjson"
-    path.write_bytes(checked_line(b"journal", b'{"format":7,"written_by":"4.2.0"}'))
+    path.write_bytes(checked_line(b"journal", b'{"format":8,"written_by":"4.2.0"}'))
 
     with pytest.raises(
-        FormatRefused, match=r"journal\.ndjson: its format is 7.*use hosting-emulator 4\.2\.0"
+        FormatRefused, match=r"journal\.ndjson: its format is 8.*use hosting-emulator 4\.2\.0"
     ):
         JournalLines(path, last=True)
 
