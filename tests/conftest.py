@@ -5,6 +5,7 @@ The server is the plugin's own (`hosting_emulator`): what users get is what the 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import shutil
@@ -71,6 +72,10 @@ def pytest_configure() -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", gettempdir())
         os.environ["TMPDIR"] = mkdtemp(prefix="emulator-tests-")
         tempfile.tempdir = None
+        # At the end of the process, because other things are cleaned up in this folder before.
+        atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
+    # In a process that make has started, messages name `make run`.
+    os.environ.pop("MAKELEVEL", None)
     os.environ["XDG_RUNTIME_DIR"] = mkdtemp(prefix="hosting-emulator-runtime-")
 
 
@@ -132,8 +137,6 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 def pytest_unconfigure() -> None:
     close_idle_connections()
     shutil.rmtree(os.environ["XDG_RUNTIME_DIR"], ignore_errors=True)
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
     for compiled in _WAITED_FOR:
         compiled.unlink(missing_ok=True)
         compiled.with_suffix(".lock").unlink(missing_ok=True)
