@@ -59,7 +59,7 @@ def run_tool(
     tool: str,
     result: str,
 ) -> int:
-    """Run a tool that makes runs of a command, and return the exit code.
+    """Run a tool that runs a command repeatedly, and return the exit code.
 
     The files of earlier reports are removed first, so that a tool without a result leaves none of them
     behind. Processes that the runs left behind are ended. Raises Failure; the error of a defect names

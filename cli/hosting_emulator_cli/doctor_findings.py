@@ -121,14 +121,14 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "Port {port} is free.",
         ),
         "ours": _ok(
-            "An emulator (version {version}) uses port {port}{kept}.",
+            "An emulator (version {version}) is using port {port}{kept}.",
         ),
         "refused": _problem(
             "Cannot listen on port {port}: {why}.",
             "Choose another port: `start {option} 0` picks a free port.",
         ),
         "taken": _problem(
-            "A program that is not an emulator uses port {port}.",
+            "A program that is not an emulator is using port {port}.",
             "Stop the program (`lsof -i :{port}` names it), or choose another port: `start "
             "{option} 0` picks a free port.",
         ),

@@ -1,4 +1,4 @@
-"""Explores a command: makes the runs that the plan names, and writes the reports."""
+"""Implements `explore`: runs the command as the plan specifies, and writes the reports."""
 
 from __future__ import annotations
 
@@ -281,8 +281,8 @@ class _Exploration:
     # --- One run ---------------------------------------------------------------------------------
 
     def _perform(self, visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
-        """Run the command once. If the exploration is limited to one point and this is its run,
-        print the command's output.
+        """Run the command once. If the exploration is limited to a single point and this run is for
+        that point, print the command's output.
 
         Raises RunsStopped if the exploration was stopped, and Failure if the command cannot be started.
         """

@@ -1,4 +1,4 @@
-"""Judges a command for `judge`: makes the runs, shows the progress and writes the reports."""
+"""Implements `judge`: runs the command repeatedly, shows progress and writes the reports."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def is_terminal(stream: TextIO | None = None) -> bool:
 
 
 def has_color() -> bool:
-    """Return whether colors may be written to stdout."""
+    """Return whether output on stdout should be colored."""
     return is_terminal() and "NO_COLOR" not in os.environ
 
 

@@ -9,24 +9,30 @@ ROOT_HINTS = {
     "apply": "`scenario load` loads a scenario into a world",
     "assumptions": "`contract assumptions` lists the assumptions",
     "browser": "`open` opens the page in a browser",
-    "check": "`contract check` checks a server, `scenario check` a scenario, and `judge -- CMD` a client",
+    "check": (
+        "`contract check` checks a server, `scenario check` checks a scenario, and `judge -- CMD` "
+        "judges a client"
+    ),
     "config": "`doctor` shows the settings of `start`, and where each comes from",
     "create": "`world create` creates a world",
     "dashboard": "`open` opens the page in a browser",
     "delete": "`world delete` deletes a world",
     "down": "`stop` stops the emulator",
     "export": "`world export` writes a world to a file, and `env` prints the variables of a client",
-    "fail": "`fault add` makes requests fail, and `outcome add fail` the next operation",
+    "fail": "`fault add` makes requests fail, and `outcome add fail` makes the next operation fail",
     "follow": "`requests tail` shows requests as they arrive",
     "fork": "`world fork` copies a world",
     "freeze": "`clock freeze` stops the time",
     "health": "`status` shows the running emulator, and `wait` waits until it responds",
     "help": "`--help` lists the commands, and each command has a --help",
-    "history": "`world history` lists the commits of a world, and `requests list` its requests",
+    "history": "`world history` lists the commits of a world, and `requests list` lists its requests",
     "import": "`world import` reads a world from a file, and `start --import` starts with it",
     "info": "`status` shows the running emulator and its worlds",
     "init": "`start` runs the emulator, and creates its data directory",
-    "inspect": "`status` shows the worlds, `requests show N` a request, and `why` what is in progress",
+    "inspect": (
+        "`status` shows the worlds, `requests show N` shows a request, and `why` explains what is in "
+        "progress"
+    ),
     "kill": "`stop` stops the emulator",
     "list": "`world list`, `requests list`, `operations`, `scenario list` and `fault list` list things",
     "load": "`scenario load` loads a scenario into a world",
@@ -42,24 +48,30 @@ ROOT_HINTS = {
     "problems": "`contract problems` lists the problem codes",
     "project": "`world add project` adds a project",
     "projects": "`world add project` adds a project, and `status --json` lists the projects",
-    "ps": "`status` shows the running emulator, and `doctor` all emulators of this user",
+    "ps": "`status` shows the running emulator, and `doctor` shows all emulators of this user",
     "quit": "`stop` stops the emulator",
     "record": "`scenario record` writes the history of a world as a scenario",
     "reload": "`start --scenario FILE --watch` loads a file again whenever it changes",
-    "replay": "`requests replay FILE` sends a recording again, and `requests resend N` one request",
-    "resend": "`requests resend N` sends one request of the log again",
+    "replay": "`requests replay FILE` replays a recording, and `requests resend N` resends one request",
+    "resend": "`requests resend N` resends a request from the log",
     "reset": "`world reset` resets a world",
     "restart": "`stop`, and then `start`",
     "rewind": "`world rewind` returns to an earlier commit",
     "rm": "`world delete` deletes a world, and `fault remove` removes a fault",
-    "run": "`start` runs the emulator, `exec -- CMD` a command with its own, and `scenario run` a scenario",
+    "run": (
+        "`start` runs the emulator, `exec -- CMD` runs a command with its own emulator, and "
+        "`scenario run` runs a scenario"
+    ),
     "seed": "`world add` adds to a world, and `start --scenario FILE` starts with a file",
     "serve": "`start` runs the emulator",
     "server": "`start` runs the emulator",
     "settings": "`doctor` shows the settings of `start`, and where each comes from",
     "setup": "`env` prints the variables of a client, and `doctor` finds out what is wrong",
     "shell": "`exec -- bash` starts a shell with its own emulator",
-    "show": "`requests show N` shows a request, `scenario show` a scenario, and `status` the worlds",
+    "show": (
+        "`requests show N` shows a request, `scenario show` shows a scenario, and `status` shows the "
+        "worlds"
+    ),
     "signin": "`token` prints an access token",
     "snapshot": "`world export` writes a world to a file, and `world fork` copies it",
     "stub": "`fault add respond` makes a call respond with what you write",
@@ -67,7 +79,7 @@ ROOT_HINTS = {
     "test": "`exec -- CMD` runs tests with their own emulator, and `judge -- CMD` judges the client",
     "time": "`clock show` shows the time, and `clock advance 10m` moves it",
     "ui": "`open` opens the page in a browser",
-    "up": "`start` runs the emulator, and `start --detach` in the background",
+    "up": "`start` runs the emulator, and `start --detach` runs it in the background",
     "url": "`env` prints the addresses, and `status` shows them",
     "user": "`world add user` adds a user, and `token --user` prints a token for one",
     "users": "`world add user` adds a user, and `status --json` lists the users",
@@ -89,9 +101,9 @@ _REQUESTS = {
     "follow": "`requests tail` shows requests as they arrive",
     "log": "`requests list` shows the request log",
     "export": "`requests har` writes the requests as an HTTP Archive",
-    "repeat": "`requests resend N` sends one request again",
-    "retry": "`requests resend N` sends one request again",
-    "send": "`requests resend N` sends one request again",
+    "repeat": "`requests resend N` resends one request",
+    "retry": "`requests resend N` resends one request",
+    "send": "`requests resend N` resends one request",
 }
 _WORLD = {
     "copy": "`world fork` copies a world",

@@ -96,7 +96,7 @@ _CHECK_FILES_S = 0.5
 #: Real seconds for which threads may still run after everything has been stored.
 _THREADS_GRACE_S = 2.0
 _WILDCARDS = ("0.0.0.0", "::", "")
-#: Exceptions whose message describes a mistake in settings, state or a scenario to the user.
+#: Exceptions whose messages tell the user what is wrong with the settings, the state or a scenario.
 _REFUSALS = (
     StartError,
     StateRefused,

@@ -296,7 +296,7 @@ class ChildCommand:
         return TimedRun(self._outcome_of(messages), hung, seconds, printed, cpu_s)
 
     def close(self) -> None:
-        """Wait until no process of the command is left. Without a command, end the supervisor."""
+        """Stop the supervisor and wait for it to exit. It first ends the command's remaining processes."""
         self._ends.close()
         if self._supervisor.returncode is None:
             self._supervisor.wait()

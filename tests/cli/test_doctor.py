@@ -196,7 +196,7 @@ def test_doctor_reports_an_emulator_of_another_version(run, control: FakeControl
     (port,) = findings_of(result, "port")
     assert (result.exit_code, emulator["verdict"]) == (1, "problem")
     assert emulator["seen"].startswith("Version 0.0.1 is running at ")
-    assert port["seen"].startswith("An emulator (version 0.0.1) uses port ")
+    assert port["seen"].startswith("An emulator (version 0.0.1) is using port ")
     assert port["seen"].endswith(" and keeps its state in /elsewhere.")
 
 
@@ -254,7 +254,7 @@ def test_doctor_reports_a_port_that_another_program_uses(port: int):
     finding = doctor_checks.check_port("tls port", port, no_response)
 
     assert finding.verdict == "problem"
-    assert finding.seen == f"A program that is not an emulator uses port {port}."
+    assert finding.seen == f"A program that is not an emulator is using port {port}."
     assert f"`lsof -i :{port}`" in str(finding.advice)
     assert "`start --tls-port 0`" in str(finding.advice)
 

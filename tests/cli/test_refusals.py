@@ -149,7 +149,7 @@ REFUSALS = [
     Refusal("exec --kill-after soon x", "--kill-after", "'soon'"),
     Refusal("exec --clock soon x", "'soon' is not a clock: use real, frozen, skip or scaled:RATE"),
     Refusal("exec --keep no/such/folder.json x", "no such directory"),
-    Refusal("exec --skip-rule polled-too-early x", "--skip-rule needs --conduct: give report"),
+    Refusal("exec --skip-rule polled-too-early x", "--skip-rule needs --conduct=report"),
     Refusal("exec --shrink x", "--shrink needs --vary"),
     *(
         refusal

@@ -184,7 +184,7 @@ def _foreign_host(_desk: Desk, api: HttpWorld) -> str:
     return _detail(api, headers={"Host": "emulator.example.com"})
 
 
-@provokes("Pages of the origin")
+@provokes("Requests from pages on the origin")
 def _foreign_origin(_desk: Desk, api: HttpWorld) -> str:
     preflight = {"Origin": "http://app.test:3000", "Access-Control-Request-Method": "GET"}
     return _detail(api, "OPTIONS", headers=preflight)

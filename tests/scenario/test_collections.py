@@ -271,7 +271,7 @@ def test_timestamps_are_sorted_by_the_time_for_which_they_stand():
         (
             "{words: {sorted_by: status}}",
             "status",
-            "a value with an order, such as numbers, timestamps and ids",
+            "a value that can be sorted: a number, a timestamp or an id",
         ),
         (
             "{word: {distinct: true}}",

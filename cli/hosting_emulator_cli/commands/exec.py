@@ -163,7 +163,7 @@ def exec_(
     if is_default("conduct"):
         conduct = _outer_conduct() or conduct
     if skip_rules and conduct == "off":
-        raise click.UsageError("--skip-rule needs --conduct: give report or error")
+        raise click.UsageError("--skip-rule needs --conduct=report or --conduct=error")
     check_folder_of(keep)
     if quiet and is_default("report"):
         report = "never"

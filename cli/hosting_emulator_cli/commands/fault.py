@@ -152,8 +152,8 @@ def add(
     """Arm a fault and print its id.
 
     EFFECT is what the fault does, and OPTION=VALUE sets an option of the effect. `fault kinds`
-    lists the effects and their options. VALUE is parsed as JSON if possible. Durations are world
-    time, but the milliseconds of an effect are real time.
+    lists the effects and their options. VALUE is parsed as JSON if possible. Durations are in
+    world time, but options whose names end in `_ms` are in real milliseconds.
     """
     members = _fault_members(after_commit, options)
     if (effect is None) == (json_fault is None):
@@ -194,7 +194,7 @@ add_management(
         ids=completion.FAULTS,
         describe_kinds="hosting_emulator.faults.views:describe_kinds",
         list_help=(
-            "CONSIDERED counts the requests that were compared with the fault. SEEN counts the "
+            "CONSIDERED counts the requests that were checked against the fault. SEEN counts the "
             "requests that matched. HITS counts the requests on which the fault acted. A fault that "
             "is USED UP no longer acts."
         ),

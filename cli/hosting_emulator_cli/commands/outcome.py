@@ -76,7 +76,7 @@ def add(
 
     KIND is what happens to the operation, such as `fail` or `stick`, and each OPTION=VALUE sets an
     option of that kind. `outcome kinds` lists the kinds and their options. VALUE is parsed as JSON
-    if possible. Durations are world time in every clock mode.
+    if possible. Durations are in world time, whatever the clock mode.
     """
     document = {kind: dict(effect_options), **rule_members(options)}
     return state_json(world.add_outcome(document).state)

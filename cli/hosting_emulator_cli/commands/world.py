@@ -245,7 +245,7 @@ def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[s
 
 
 def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a user's fields in the form in which a world file contains them.
+    """Return a user's fields in the format used in world files.
 
     The `organization` and `role` fields become an `organizations` field.
     """

@@ -132,7 +132,10 @@ def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str
 
 
 def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
-    """Return the ticket that opened the session in a cookie, or None if there is no valid session."""
+    """Return the ticket that started the session identified by a cookie.
+
+    Returns None if the session is not valid.
+    """
     ticket_id, _, session = cookie.partition(".")
     ticket = change.get(TICKETS, ticket_id)
     if ticket is None or ticket.used_ms is None or ticket.session_digest != digest(session):

@@ -143,7 +143,7 @@ def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
 def _one_header(name: str, values: Sequence[str]) -> str:
     """Return a header's value.
 
-    Raises Refused unless there is exactly one value, of 1 to 128 characters.
+    Raises Refused unless there is exactly one value, which must be UTF-8 text of 1 to 128 characters.
     """
     value = values[0]
     if len(values) > 1:

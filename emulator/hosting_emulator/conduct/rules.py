@@ -54,8 +54,8 @@ PRINCIPLES = (
     "the connection was open, the client counts as having received it, even if it was late. A client "
     "that closes its connection before the whole response was sent has given up, and does not know "
     "the result.",
-    "A client has waited if world time or the machine's time has passed. Both a test that moves a "
-    "frozen clock and a client that sleeps have therefore waited.",
+    "A client counts as having waited if either world time or real time has passed. Both a test that "
+    "moves a frozen clock and a client that sleeps have therefore waited.",
     "Requests with different Authorization headers come from different clients, even if they are for "
     "the same user. Each client polls, waits and is rate limited independently.",
     "Requests on one connection come from one client, unless they come from a pool of connections. A "

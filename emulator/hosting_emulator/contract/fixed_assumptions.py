@@ -543,8 +543,8 @@ _ROWS = (
     FixedAssumption(
         name="browser_pages",
         doc=(
-            "Web pages from this machine, and from origins in `start --allow-origin`, may read "
-            "responses (CORS)."
+            "Web pages from this machine, and from origins allowed with `start --allow-origin`, may "
+            "read responses (CORS)."
         ),
         sentence="No cookie session is assumed.",
         reason="a page from another site must not be able to use a user's token",

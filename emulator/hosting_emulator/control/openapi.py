@@ -76,7 +76,7 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
         "info": {
             "title": "hosting-emulator's control API",
             "version": version,
-            "summary": "Worlds, time and failures of a local emulator.",
+            "summary": "Control the worlds, clocks and faults of a local emulator.",
             "description": _ABOUT,
             "contact": {"name": "hosting-emulator", "url": f"{base_url}{PREFIX}/docs"},
             "license": {"name": "MIT", "identifier": "MIT"},

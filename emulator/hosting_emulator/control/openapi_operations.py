@@ -84,7 +84,7 @@ def operation_document(
 
 
 def _responses(route: Route, collection: SchemaCollection) -> JsonObject:
-    """Return the responses by status: the success, and the errors that every operation can return."""
+    """Return the responses by status: the success response, and the errors that any operation can return."""
     success: JsonObject = {"description": "Done."}
     status = route.status
     if isinstance(route.response, NoContent):

@@ -21,7 +21,7 @@ def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | Non
 
     The world is checked once per time to live, so it may survive for up to twice this time. The
     time to live is in real milliseconds. A world without a time to live is not deleted.
-    `previous_uses` are the world's use counts at the previous check, or None if the world was in
+    `previous_uses` are the world's usage counters at the previous check, or None if the world was in
     use or has not been checked.
     """
     if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
@@ -41,7 +41,7 @@ def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | Non
 
 
 def _uses(engine: Engine) -> Uses | None:
-    """Return a world's use counts, or None if a listener to its events keeps the world in use."""
+    """Return the world's usage counters, or None if an event listener keeps the world in use."""
     if engine.feed.listeners:
         return None
     return engine.control_requests, engine.log.count

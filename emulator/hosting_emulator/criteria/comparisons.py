@@ -276,8 +276,8 @@ _WORDS: dict[str, _WordComparison] = {
 }
 #: The comparison words that apply to the items in a list.
 LIST_WORDS = ("has", "each", "item_count", *ITEM_FINDERS)
-#: All comparison words. A value matches a mapping such as `{at_least: 3, below: 10}` only if the
-#: value meets every word. The `checks` module defines the valid operands of each word.
+#: All comparison words. A mapping such as `{at_least: 3, below: 10}` matches a value only if every
+#: comparison in it holds. The `checks` module defines the valid operands of each word.
 COMPARISONS = tuple(_WORDS)
 
 

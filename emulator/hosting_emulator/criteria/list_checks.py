@@ -47,9 +47,9 @@ def _check_sort_key(item_kind: ValueType, key: SortKey, path: Path) -> None:
         raise no_field(item_kind, key.path, path, key=False)
     if not kind.orders():
         subject = f"{key.path} is" if key.path else "each item is"
-        hint = f"; the fields with an order are {choices}" if ordered_names else ""
+        hint = f"; the fields you can sort by are {choices}" if ordered_names else ""
         raise Impossible(
-            f"{subject} {kind.form}, but only {ORDERED_VALUES} have an order{hint}",
+            f"{subject} {kind.form}, but only {ORDERED_VALUES} can be sorted{hint}",
             path,
         )
 

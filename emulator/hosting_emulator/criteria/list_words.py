@@ -14,7 +14,6 @@ from hosting_emulator.criteria.value_types import (
     ABSENT,
     ANY,
     MISSING,
-    ORDERED_VALUES,
     TIMESTAMPS,
     Impossible,
     Path,
@@ -105,15 +104,13 @@ def find_disorder(
             value = _value_at(item, key.path)
             rank = (type_at(item_kind, key.path) or ANY).rank(value)
             if rank is None:
-                expected = f"a value with an order, such as {ORDERED_VALUES}"
+                expected = "a value that can be sorted: a number, a timestamp or an id"
                 return _finding(index, key.path, expected, value, is_undecidable=True)
             ranks.append(rank)
         first_ranks = first_ranks or ranks
         for key, first, rank in zip(keys, first_ranks, ranks, strict=True):
             if first.order != rank.order:
-                expected = (
-                    f"a value that can be compared with {first.order}, like the value of item 0"
-                )
+                expected = f"a value of the same kind as in item 0 ({first.order})"
                 value = _value_at(item, key.path)
                 return _finding(index, key.path, expected, value, is_undecidable=True)
         misplaced = _first_difference(keys, previous, ranks)

@@ -41,7 +41,7 @@ def prepare_second_delivery(ctx: ExchangeContext, decision: Decision) -> None:
 
 
 def refuse_second_delivery(ctx: ExchangeContext, refused: Refused) -> None:
-    """Refuse the second delivery too, without counting it for the rate limit."""
+    """Refuse the second delivery too, without counting it against the rate limit."""
     second = ctx.second_delivery
     if isinstance(second, ExchangeContext):
         second.refused = refused

@@ -12,7 +12,7 @@ from hosting_emulator.calls.request import Reply
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Wait for `ms` real milliseconds.
+    """An effect that waits for `ms` real milliseconds.
 
     If `is_done` is true, the call is complete, and only its response still has to wait.
     """
@@ -23,7 +23,11 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Durable:
-    """Await the result of `await_durable()`, unless the result is None. The awaitable may raise OSError."""
+    """An effect that waits until a change is stored on disk.
+
+    `await_durable()` returns an awaitable that may raise OSError, or None if there is nothing to
+    wait for.
+    """
 
     await_durable: Callable[[], Awaitable[None] | None]
 

@@ -25,7 +25,7 @@ from hosting_emulator.world.value import Change
 
 
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
-    """Let the armed faults act before the call runs. Faults on the request body act first."""
+    """Apply the armed faults before the call runs. Faults on the request body act first."""
     if ctx.decision is None:
         if engine.world.has_faults_or_timeline and not ctx.second_delivery_of:
             outcome = _faults_on_upload(engine, ctx)
@@ -48,7 +48,7 @@ def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply 
 
 
 def _faults_on_upload(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
-    """Let the armed faults act on the body of a request.
+    """Apply the armed faults to the body of a request.
 
     For a request over a socket, the faults are chosen, and their delay passes, before the steps
     start.
@@ -70,7 +70,7 @@ def decide_upload(engine: Engine, ctx: ExchangeContext) -> Decision:
 
 
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
-    """Let the armed faults act on a successful response, after the commit of the call.
+    """Apply the armed faults to a successful response, after the commit of the call.
 
     Faults that match a refused request count it, but do not act on it. If an earlier fault is
     already set to act on the connection while the response is sent, no other fault is considered.
@@ -149,7 +149,7 @@ def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> 
 def _act(
     engine: Engine, ctx: ExchangeContext, decision: Decision, commit_phase: CommitPhase
 ) -> Reply | None:
-    """Let the chosen faults act. Return the response that replaces the call's response, or None.
+    """Apply the chosen faults. Return the response that replaces the call's response, or None.
 
     If no fault replaces the response, `ctx.effect` may still disrupt the response while it is sent.
     """

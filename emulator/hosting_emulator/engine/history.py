@@ -18,7 +18,7 @@ from hosting_emulator.world.records import TimelineEntry
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Transition, World, Writes
 
-#: The titles of commits that only count requests for the armed faults or for the rate limit.
+#: The titles of commits that only count requests for armed faults or against the rate limit.
 FAULTS_COUNTED = "faults counted"
 RATE_COUNTED = "requests counted"
 #: The title of commits that record when a skip clock expects a retry.

@@ -175,7 +175,7 @@ def refuse_misdirected(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def read(engine: Engine, ctx: ExchangeContext) -> None:
-    """Count the request for the rate limit, and read its headers, query and body."""
+    """Count the request against the rate limit, then read its headers, query and body."""
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off" and not ctx.second_delivery_of:
         _count_for_rate_limit(engine, ctx)
@@ -183,7 +183,7 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _count_for_rate_limit(engine: Engine, ctx: ExchangeContext) -> None:
-    """Count a request for the rate limit of the service. Raises Refused if the limit is exceeded."""
+    """Count a request against the service's rate limit. Raises Refused if the limit is exceeded."""
     counted = Change(engine.world, ctx.at_ms)
     try:
         count_request(counted, ctx.principal.user_id)

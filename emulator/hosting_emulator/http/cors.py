@@ -54,7 +54,8 @@ def preflight_refusal(request: web.BaseRequest) -> Refused | None:
 def origin_refusal(origin: str) -> str:
     """Return the problem detail for an origin that is not allowed."""
     return (
-        f"Pages of the origin {origin[:80]!r} are not allowed; `start --allow-origin` allows them."
+        f"Requests from pages on the origin {origin[:80]!r} are not allowed. To allow them, use "
+        "`start --allow-origin`."
     )
 
 

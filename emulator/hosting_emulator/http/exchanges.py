@@ -50,7 +50,7 @@ async def respond(
     *,
     extra_headers: Sequence[tuple[str, str]] = (),
 ) -> ReadyResponse:
-    """Run an exchange and return its response, which a fault may slow down, break off or corrupt."""
+    """Run an exchange and return its response, which a fault may slow down, cut off or corrupt."""
     reply = await run_exchange(engine, ctx, steps, partial(wait_for, request))
     if extra_headers:
         reply.headers = [*reply.headers, *extra_headers]

@@ -1,9 +1,9 @@
 """Finds the boundaries of requests in the bytes that a client sends.
 
-aiohttp parses requests. This module cuts the bytes first, so that aiohttp receives whole heads and
-well-formed bodies, one request at a time. Bytes with an ambiguous boundary are refused here,
-because two readers could see different requests in the same bytes (RFC 9112, section 11.2). This module
-does not use sockets.
+aiohttp parses requests. This module splits the byte stream first, so that aiohttp receives complete
+request heads and well-formed bodies, one request at a time. Bytes with an ambiguous boundary are
+refused here, because two readers could see different requests in the same bytes (RFC 9112, section
+11.2). This module does not use sockets.
 """
 
 from __future__ import annotations

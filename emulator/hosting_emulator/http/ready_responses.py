@@ -1,7 +1,7 @@
 """Responses whose bytes are all known in advance, such as the responses of the public API.
 
 A ReadyResponse takes about a quarter less time than aiohttp's own Response. A FaultyResponse is
-sent by a fault, which may slow down, break off or corrupt the response.
+sent by a fault, which may slow down, cut off or corrupt the response.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class ReadyResponse(web.StreamResponse):
 
 
 class FaultyResponse(ReadyResponse):
-    """A response that a fault sends, and may slow down, break off or corrupt.
+    """A response sent by a fault, which may slow down, cut off or corrupt the response.
 
     The class implements `Wire` from `faults.kinds`, through which the fault sends the response.
     """

@@ -39,7 +39,7 @@ async def read_body(
 
     A body is refused if it is malformed or longer than `limit` bytes.
 
-    `upload` contains the limits that a fault sets. If the fault breaks off the body, the part that
+    `upload` contains the limits that a fault sets. If the fault cuts off the body, the part that
     arrived is returned.
     """
     if not request.can_read_body:
@@ -90,7 +90,7 @@ async def _read_rest(content: StreamReader, limit: int) -> bytes:
 async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimits) -> bytes:
     """Read a body within the limits that a fault sets.
 
-    A fault can break off a body that has already arrived completely.
+    A fault can cut off a body that has already arrived completely.
     """
     content = request.content
     rate = upload.bytes_per_second

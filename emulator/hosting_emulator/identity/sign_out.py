@@ -21,7 +21,7 @@ from hosting_emulator.world.value import Change
 
 
 def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
-    """End the session of this browser and the session of the `id_token_hint`, and redirect to the
+    """End the browser's session and the session identified by `id_token_hint`, then redirect to the
     client.
 
     The refresh tokens of these sessions become invalid. Access tokens remain valid until they

@@ -123,7 +123,7 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     ]
     optional: Optional = None
     armed_at: Annotated[str, doc("When the fault was armed, in world time.")]
-    considered: Annotated[int, doc("The number of requests that were compared with the fault.")]
+    considered: Annotated[int, doc("The number of requests that were checked against the fault.")]
     seen: Annotated[int, doc("The number of requests that the fault matched.")]
     hits: Annotated[int, doc("The number of requests on which the fault acted.")]
     spent: Annotated[bool, doc("Whether the fault is used up.")]

@@ -268,8 +268,9 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         "absent": "The paths of fields that the response must not have, such as `progress.phase`.",
         "items": "The number of items in the list.",
         "headers": (
-            "The expected headers, by name. A number is compared as a number, and a timestamp is "
-            "compared with the time in `Date`. A header whose value is null must be absent."
+            "The expected headers, by name. Numbers are compared numerically. A timestamp also matches "
+            "an HTTP date that is the same time, such as the value of `Date`. A header whose value "
+            "is null must be absent."
         ),
         "html": "Whether the response must be an HTML page.",
         "lost": (

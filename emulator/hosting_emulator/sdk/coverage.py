@@ -34,8 +34,8 @@ class CoverageParts:
 
     All names are in the order of the contract. A call is exercised if a response to it was a success.
     `missing_own_codes` are the missing codes that the exercised calls can return without a fault.
-    `missing_statuses` are error statuses that the contract lists, such as
-    `set_project_powered_by_flag 401`. `replayed_calls` are the calls with a replayed response.
+    `missing_statuses` are the error statuses listed in the contract that no response has had yet,
+    such as `set_project_powered_by_flag 401`. `replayed_calls` are the calls with a replayed response.
     """
 
     def __init__(self, coverage: ContractCoverage) -> None:

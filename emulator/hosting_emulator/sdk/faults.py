@@ -38,7 +38,7 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
 
     @property
     def considered(self) -> int:
-        """How many requests have been compared with the fault so far.
+        """How many requests have been checked against the fault so far.
 
         For an outcome, this counts only requests that start an operation.
         """

@@ -1,8 +1,8 @@
 """Moves operations from start to end, and passes on the mutation claims of projects.
 
 An operation follows the steps of its plan. Under a `timed` or `immediate` profile, the schedule
-moves the operation from step to step. Under `per_poll`, polls move the operation. Under `manual`,
-an intervention must move the operation. Only the operation that holds its project's claim
+moves the operation from step to step. Under `per_poll`, polls advance the operation. Under
+`manual`, an intervention must advance the operation. Only the operation that holds its project's claim
 follows its plan. The project's other operations wait in the order in which they were accepted.
 """
 

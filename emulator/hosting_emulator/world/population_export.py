@@ -1,4 +1,4 @@
-"""Describes an existing world in the form from which `new_world` builds a similar world."""
+"""Exports a world as a description that can be passed to `new_world` to build a similar world."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from hosting_emulator.world.value import Change, World
 
 #: The lifetime of a key: 90 days (contract, section Limits).
 KEY_LIFETIME_MS = 90 * 86_400_000
-#: The number of implicit sessions, from the current one on, whose tokens are recognized.
+#: Tokens are accepted from this many implicit sessions: the current one and those after it.
 _LATER_SESSIONS = 100
 
 

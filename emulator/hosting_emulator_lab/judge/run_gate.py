@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class RunGate:
-    """A gate for threads that make runs.
+    """A gate for threads that run a command.
 
     Any number of threads may be inside `shared()` at a time. A thread inside `alone()` is the only
     one inside. A thread that waits for `alone()` goes before threads that wait for `shared()`.

@@ -28,8 +28,9 @@ class _Continuity(ConductJudge):
     def __init__(self) -> None:
         #: The unknown fields and values after which each client continued.
         self._passed: Recent[bytes, set[str]] = Recent()
-        #: The kinds of responses after which each client continued: True means the first response
-        #: about an operation or a list, and False means a later response.
+        #: The clients that continued after a response about an operation or a list. Each entry is a
+        #: pair: the client's credentials, and whether the response was the first (True) or a later
+        #: one (False).
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
         #: Whether each client has followed an operation or a list to its end. A client that never
         #: follows an operation or a list to its end may stop for any reason.
@@ -129,7 +130,7 @@ class UnfinishedLists(_Continuity):
 
     def __init__(self) -> None:
         super().__init__()
-        #: The last page of each list that is being read, by client and project.
+        #: The most recently returned page of each list, by client and project.
         self._last: Recent[tuple[bytes, str], ExchangeView] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:

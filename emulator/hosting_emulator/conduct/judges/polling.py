@@ -43,7 +43,7 @@ class _Advice:
 class PolledTooEarly(ConductJudge):
     """Detects polls that come earlier than the last response advised.
 
-    The advice in a response is known only to the worker that received the response. Polls in a
+    Only the worker that received a response knows the advice in the response. Polls in a
     world with a `skip` clock are not judged, because each poll moves such a clock.
     """
 

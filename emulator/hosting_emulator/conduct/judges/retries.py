@@ -159,8 +159,8 @@ class _Wait:
 class RetriedTooSoon(ConductJudge):
     """Detects retries that ignore Retry-After (429 and 503), and many retries without a pause.
 
-    A wait is known only to the worker that received the response. Therefore a request counts as a
-    retry only if the response to an earlier, identical request told the client to wait. The first
+    Only the worker that received the response knows that it has to wait. Therefore a request counts
+    as a retry only if the response to an earlier, identical request told the client to wait. The first
     request of a different worker is not a retry.
     """
 

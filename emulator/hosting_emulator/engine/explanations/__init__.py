@@ -1,1 +1,4 @@
-"""Explains in sentences how a response came about (`trail`) and why an operation waits (`operations`)."""
+"""Explains in plain English why a response was sent, and why an operation is waiting.
+
+`trail` explains responses, and `operations` explains operations.
+"""

@@ -1,4 +1,4 @@
-"""Explains why an operation is in its current state, what it waits for, and how to let it continue."""
+"""Explains why an operation is in its current state, what it is waiting for, and how to let it continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describes briefly what an unfinished operation waits for. `operations` gives the details."""
+"""Describes briefly what an unfinished operation is waiting for. `operations` gives the details."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 class Latency(FaultKind, frozen=True):
     """Delay the response by `delay_ms` real milliseconds.
 
-    With `jitter_ms`, each delay is drawn at random from the world's seed. With the `uniform`
+    With `jitter_ms`, each delay is random, seeded by the world's seed. With the `uniform`
     distribution, a delay differs from `delay_ms` by at most `jitter_ms`. With `normal`, `jitter_ms`
     is the standard deviation. With `exponential`, delays are longer than `delay_ms`, on average by
     `jitter_ms`.
