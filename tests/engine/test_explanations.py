@@ -351,6 +351,17 @@ def test_the_trail_names_changed_assumptions_only_where_they_matter():
     assert not any("dns_role" in sentence for sentence in applied + listed)
 
 
+def test_the_trail_of_an_unknown_path_names_the_nearest_path():
+    api = InProcess()
+    headers = [("Authorization", f"Bearer {api.token()}")]
+    api.send("GET", f"/v1/projects/{api.project_id()}/deploymnts", headers)
+
+    assert says(api, "refusal") == [
+        "404 resource_not_found: The API has no such path. Did you mean "
+        "GET /v1/projects/{project_id}/deployments?"
+    ]
+
+
 def test_the_trail_of_a_refusal_gives_a_reason_that_the_response_omits():
     api = InProcess()
     api.set_flag(True, user="reader")

@@ -343,6 +343,9 @@ def _refusal(entry: Entry) -> str:
         entry.status == 404 and entry.call != REDEEM_TICKET and entry.path != REDEEM_PATH
     )
     reasons = [text for text in entry.why if not _is_alteration(entry, text)]
+    hint = reasons[-1].partition("; did you mean ")[2] if reasons else ""
+    if hint and entry.call is None:
+        return f"{sentence} Did you mean {hint}"
     if has_other_step or not reasons:
         return sentence
     reason = reasons[-1]
