@@ -76,7 +76,7 @@ def test_a_search_that_other_threads_interrupted_is_repeated_with_more_time():
 
 def test_a_search_that_itself_takes_long_ends_with_an_error():
     with pytest.raises(PatternError, match="more than 50 ms"):
-        patterns.compile_pattern(r"^(\w+\s?)*$").search("a" * 5_000 + "!")
+        patterns.compile_pattern(r"^(\w+\s?)*$").search("a" * 50_000 + "!")
 
 
 @pytest.mark.parametrize(("length", "is_cut"), [(80, False), (81, True)])
