@@ -182,8 +182,6 @@ class ClientJudge:
         result = self._opening
         if result is None or clean.varying_kinds or clean.same_keys:
             return
-        if result.trial not in plan.required:
-            return
         symptoms = self._symptoms_of(result)
         self._symptoms += symptoms
         for text, _ in symptoms:
