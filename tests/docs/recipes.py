@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
 from tests.docs.markdown import blocks, steps
 
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "ci"
 GITLAB = ".gitlab-ci.yml"
 _IMAGE = "registry.example/hosting-emulator"
 
@@ -29,8 +31,9 @@ class Job:
 
 
 def recipes(page: str) -> dict[str, str]:
-    """Return the recipes of a page as written, by file name."""
+    """Return the recipes of a page, and those in the folder of examples, by file name."""
     texts = [block.text for block in blocks(page) if block.language == "yaml"]
+    texts += [path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.yml"))]
     return {text.splitlines()[0].removeprefix("# "): text for text in texts}
 
 

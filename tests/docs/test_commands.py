@@ -19,6 +19,7 @@ EMULATOR_RUNS = (
     "failures",
     "scenarios",
     "service",
+    "sign-in",
     "time-and-state",
     "what-happened",
 )
