@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -32,6 +32,23 @@ class Refusals(NamedTuple):
 
     in_a_row: int
     is_last_refused: bool
+
+
+class FastAttempts(NamedTuple):
+    """The number of attempts at one request with hardly a pause between them."""
+
+    method: str
+    path: str
+    count: int
+
+
+class _Attempted(NamedTuple):
+    """What all attempts at one request have in common."""
+
+    method: str
+    path: str
+    query: str
+    idempotency_key: str | None
 
 
 def count_keys(exchanges: Iterable[ObservedExchange]) -> KeyCounts:
@@ -82,26 +99,46 @@ def count_refusals(exchanges: Iterable[ObservedExchange], call: str) -> Refusals
     return Refusals(count, count > 0 and last_request not in granted_requests)
 
 
-def fast_attempts(exchanges: Iterable[ObservedExchange]) -> Mapping[str, int]:
+def fast_attempts(exchanges: Iterable[ObservedExchange]) -> tuple[FastAttempts, ...]:
     """Return how often each request was sent with hardly a pause of world time between the attempts.
 
-    The keys describe requests by method, URL and Idempotency-Key. The values are the lengths of the
-    longest series of attempts.
+    Attempts at the same request share the method, the URL and the Idempotency-Key. The count is the
+    length of the longest series of attempts.
     """
-    last_times: dict[str, datetime] = {}
-    lengths: Counter[str] = Counter()
-    longest: Counter[str] = Counter()
+    last_times: dict[_Attempted, datetime] = {}
+    lengths: Counter[_Attempted] = Counter()
+    longest: Counter[_Attempted] = Counter()
     for exchange in exchanges:
         time = datetime.fromisoformat(exchange.at)
-        name = f"{exchange.method} {exchange.path}?{exchange.query} {exchange.idempotency_key}"
-        last_time = last_times.get(name)
-        last_times[name] = time
+        request = _Attempted(
+            exchange.method, exchange.path, exchange.query, exchange.idempotency_key
+        )
+        last_time = last_times.get(request)
+        last_times[request] = time
         # Skip equal times, because a clock that stands still, as in tests, shows no pauses.
         if last_time is None or time == last_time or time - last_time > _HARDLY_A_PAUSE:
-            lengths[name] = 0
-        lengths[name] += 1
-        longest[name] = max(longest[name], lengths[name])
-    return longest
+            lengths[request] = 0
+        lengths[request] += 1
+        longest[request] = max(longest[request], lengths[request])
+    return tuple(
+        FastAttempts(request.method, request.path, count) for request, count in longest.items()
+    )
+
+
+def excess_attempts(
+    attempts: Iterable[FastAttempts], usual_exchanges: Iterable[ObservedExchange]
+) -> int:
+    """Return the largest number of attempts at one request with hardly a pause between them.
+
+    Requests that the clean run sends as well do not count, because several workers may send the same.
+    `usual_exchanges` are the exchanges of the clean run.
+    """
+    usual_counts = Counter((exchange.method, exchange.path) for exchange in usual_exchanges)
+    largest = 0
+    for attempt in attempts:
+        usual_count = usual_counts[attempt.method, attempt.path] or 1
+        largest = max(largest, attempt.count - usual_count + 1)
+    return largest
 
 
 def null_urls(exchanges: Iterable[ObservedExchange]) -> frozenset[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hosting_emulator.messages import ContractCoverage, merge_coverage
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator_lab.judge.exchange_counts import FastAttempts
 from hosting_emulator_lab.judge.world_summary import StateRows
 
 _NO_COVERAGE = merge_coverage(())
@@ -43,8 +43,8 @@ class Observation:
     `failed_operations` are the rows of operations that failed. If the point is about operations and
     the client polled one, the rows include failures after the client's end.
 
-    `fast_attempts` maps each request to the number of attempts with hardly a pause between them. It
-    is empty if the clock skips.
+    `fast_attempts` are the numbers of attempts at each request with hardly a pause between them. They
+    are empty if the clock skips.
 
     `world_time_s` is the world time between the first and the last request, in seconds. The time is
     0 if the clock skips, because it then moves by itself.
@@ -69,6 +69,6 @@ class Observation:
     null_urls: frozenset[str] = frozenset()
     failed_operations: Counter[str] = field(default_factory=Counter)
     world_time_s: float = 0.0
-    fast_attempts: Mapping[str, int] = field(default_factory=dict)
+    fast_attempts: tuple[FastAttempts, ...] = ()
     coverage: ContractCoverage = _NO_COVERAGE
     sent: tuple[str, ...] = ()

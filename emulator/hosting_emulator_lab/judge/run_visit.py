@@ -199,7 +199,7 @@ class RunVisit:
             null_urls=null_urls(exchanges),
             failed_operations=failed_operations(later_state),
             world_time_s=world_time_s,
-            fast_attempts=fast_attempts(exchanges) if pauses_are_known else {},
+            fast_attempts=fast_attempts(exchanges) if pauses_are_known else (),
             coverage=report.coverage,
             sent=self._sent(exchanges) if point is None else (),
         )

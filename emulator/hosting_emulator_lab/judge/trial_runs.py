@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeAlias
@@ -11,6 +10,7 @@ from typing import TypeAlias
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.alterations import alteration_of
 from hosting_emulator_lab.judge.client_behavior import behavior_difference, effect_of
+from hosting_emulator_lab.judge.exchange_counts import excess_attempts
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.fault_visits import FaultVisits
 from hosting_emulator_lab.judge.judged_run import ComparedRun
@@ -96,7 +96,10 @@ class TrialRuns:
             findings=new_findings(visit, clean),
             hit=result.hit,
             additional_replays=_additional_replays(visit.observation, clean),
-            fast_attempts=_excess_attempts(visit.observation, clean),
+            fast_attempts=excess_attempts(
+                visit.observation.fast_attempts,
+                [request.exchange for request in clean.observation.requests],
+            ),
             printed_lines=end.printed_lines or (),
         )
 
@@ -186,21 +189,3 @@ def _stopped_at_page(observation: Observation, clean: CleanRun) -> str:
         return ""
     unread = requests_without_next_page(observation.requests)
     return unread[0].name if unread else ""
-
-
-def _excess_attempts(observation: Observation, clean: CleanRun) -> int:
-    """Return the largest number of attempts at one request with hardly a pause between them.
-
-    Requests that the clean run sends as well do not count, because several workers may send the same.
-    """
-    usual: Counter[str] = Counter(
-        f"{request.call} {request.exchange.path}" for request in clean.observation.requests
-    )
-    largest = 0
-    for attempt, count in observation.fast_attempts.items():
-        path = attempt.split(" ")[1].partition("?")[0]
-        usual_count = max(
-            (number for name, number in usual.items() if name.endswith(f" {path}")), default=1
-        )
-        largest = max(largest, count - usual_count + 1)
-    return largest

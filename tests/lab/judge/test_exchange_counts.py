@@ -1,13 +1,19 @@
-"""What the exchanges of a run show: API keys, refusals in a row, and URLs without a name."""
+"""What the exchanges of a run show: API keys, refusals in a row, fast attempts, and URLs without a name."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from hosting_emulator_lab.judge.client_requests import ObservedExchange
 from hosting_emulator_lab.judge.exchange_counts import (
+    FastAttempts,
     KeyCounts,
     count_keys,
     count_refusals,
+    excess_attempts,
+    fast_attempts,
     null_urls,
     world_time_between,
 )
@@ -119,3 +125,50 @@ def test_the_world_time_of_a_run_lies_between_its_first_and_its_last_request():
     assert world_time_between(exchanges) == 60.5
     assert world_time_between(exchanges[:1]) == 0
     assert world_time_between([]) == 0
+
+
+def attempt(milliseconds: int, key: str = "a", **overrides: Any) -> ObservedExchange:
+    """Return an attempt to create a key, so many milliseconds after midnight."""
+    at = f"2026-01-01T00:00:00.{milliseconds:03}Z"
+    return exchange(CREATE_KEY, 503, path="/keys", idempotency_key=key, at=at, **overrides)
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "count"),
+    [
+        ([attempt(0)], 1),
+        ([attempt(0), attempt(50), attempt(100)], 3),
+        ([attempt(0), attempt(51)], 1),
+        ([attempt(0), attempt(40), attempt(100), attempt(140), attempt(180)], 3),
+        ([attempt(0), attempt(0)], 1),
+    ],
+    ids=[
+        "one",
+        "without pauses",
+        "with a pause",
+        "the longest series",
+        "a clock that stands still",
+    ],
+)
+def test_attempts_without_a_pause_are_counted(exchanges: list[ObservedExchange], count: int):
+    assert fast_attempts(exchanges) == (FastAttempts("POST", "/keys", count),)
+
+
+@pytest.mark.parametrize(
+    "difference",
+    [{"key": "b"}, {"query": "a=b"}, {"method": "PUT"}],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_attempts_at_different_requests_are_counted_separately(difference: dict[str, Any]):
+    attempts = fast_attempts([attempt(0), attempt(10, **difference)])
+
+    assert [request.count for request in attempts] == [1, 1]
+
+
+def test_attempts_that_the_clean_run_makes_as_well_do_not_count():
+    attempts = fast_attempts([attempt(0), attempt(10), attempt(20)])
+    clean_run = [exchange(CREATE_KEY, path="/keys"), exchange(CREATE_KEY, path="/keys")]
+    other_request = exchange(CREATE_KEY, path="/keys/other")
+
+    assert excess_attempts(attempts, clean_run) == 2
+    assert excess_attempts(attempts, [other_request] * 3) == 3

@@ -67,9 +67,18 @@ def outcomes_client(behavior: str) -> tuple[str, ...]:
     return ("--", *client_command("tests.lab.judge.outcomes_client"), behavior)
 
 
+def correct_client(behavior: str) -> tuple[str, ...]:
+    """Return the arguments of `explore` that run a correct outcomes client."""
+    options: tuple[str, ...] = ()
+    if behavior == "patient":
+        # This client waits in real time at every third point, longer than the default time limit.
+        options = ("--time-limit", "4s")
+    return (*options, *outcomes_client(behavior))
+
+
 @pytest.mark.parametrize("behavior", sampled(CORRECT_BEHAVIORS, 5))
 def test_explore_accuses_no_correct_client_of_a_mistake(behavior: str):
-    report = explore_report("--outcomes", "--quick", *outcomes_client(behavior))
+    report = explore_report("--outcomes", "--quick", *correct_client(behavior))
 
     assert set(verdicts_by_point(report).values()) <= VERDICTS_WITHOUT_A_MISTAKE
 
@@ -77,7 +86,7 @@ def test_explore_accuses_no_correct_client_of_a_mistake(behavior: str):
 @pytest.mark.torture
 @pytest.mark.parametrize("behavior", CORRECT_BEHAVIORS)
 def test_explore_with_every_outcome_accuses_no_correct_client_of_a_mistake(behavior: str):
-    report = explore_report("--outcomes", *outcomes_client(behavior))
+    report = explore_report("--outcomes", *correct_client(behavior))
 
     assert set(verdicts_by_point(report).values()) <= VERDICTS_WITHOUT_A_MISTAKE
 
