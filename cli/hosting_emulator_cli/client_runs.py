@@ -7,34 +7,19 @@ separate threads, so that they do not block the event loop while they wait.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import threading
-import traceback
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from click import ClickException
-
-from hosting_emulator.sdk import ControlClient, ControlError, HostingEmulator
-from hosting_emulator.supervisor import (
-    ChildCommand,
-    TimedRun,
-    become_subreaper,
-    descendants,
-    end_orphans,
-    ending_signals,
-)
+from hosting_emulator.sdk import ControlClient, HostingEmulator
+from hosting_emulator.supervisor import ChildCommand, TimedRun, ending_signals
 from hosting_emulator_cli.client_variables import command_variables, with_variables
 from hosting_emulator_cli.command_output import excerpt
-from hosting_emulator_cli.execution import run_logged
-from hosting_emulator_cli.files import remove_report
-from hosting_emulator_cli.main import Failure, failing
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE
-from hosting_emulator_cli.output import say
 from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
@@ -49,41 +34,6 @@ _OPERATION_CALLS = ("get_operation", "apply_project_domains", "initialize_manage
 #: The assumptions about how operations progress.
 _PROFILES = ("source_profile", "domains_profile")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
-
-
-def run_tool(
-    settings: Settings,
-    run: Callable[[], Coroutine[Any, Any, int]],
-    report_files: Iterable[Path | None],
-    *,
-    tool: str,
-    result: str,
-) -> int:
-    """Run a tool that runs a command repeatedly, and return the exit code.
-
-    The files of earlier reports are removed first, so that a tool without a result leaves none of them
-    behind. Processes that the runs left behind are ended. Raises Failure; the error of a defect names
-    the `tool` and the missing `result`.
-    """
-    not_ours = descendants()
-    become_subreaper()
-    for path in report_files:
-        remove_report(path)
-    try:
-        with failing(ControlError):
-            return run_logged(settings, run)
-    except OSError as error:
-        raise Failure(f"cannot start a process: {error.strerror or error}") from error
-    except (Failure, ClickException):
-        raise
-    except Exception as error:
-        say(traceback.format_exc())
-        raise Failure(
-            f"{tool} itself failed ({type(error).__name__}), so there is no {result}. "
-            "Please report the traceback above"
-        ) from error
-    finally:
-        end_orphans(not_ours)
 
 
 class ClientRuns:
@@ -282,15 +232,6 @@ def _set_next_poll(world: HostingEmulator, seconds: int) -> None:
     change = {"set": {"/progress/next_poll_after_seconds": seconds}}
     for call in _OPERATION_CALLS:
         world.arm({"alter": change, "call": call})
-
-
-def job_count(jobs: int | None) -> int:
-    """Return the number of parallel runs.
-
-    By default, there are three runs per processor (at least 4, at most 16), because most runs spend
-    their time waiting.
-    """
-    return jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
 
 
 def _comparable_lines(timed_run: TimedRun, ready: Ready) -> list[str]:

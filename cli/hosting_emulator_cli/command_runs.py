@@ -1,16 +1,21 @@
-"""Parses the arguments and options that `exec` and `explore` share."""
+"""The arguments and options that `judge`, `explore` and `exec` share."""
 
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.client_variables import VARIABLES
+from hosting_emulator_cli.files import check_folder_of
 from hosting_emulator_cli.main import near
 from hosting_emulator_cli.settings_command import TYPED
-from hosting_emulator_cli.value_types import TextType
+from hosting_emulator_cli.value_types import TextType, WholeNumber, read_limit
 
 #: With these context settings, all words after the command's first word belong to the command.
 COMMAND_SETTINGS = {"allow_interspersed_args": False}
@@ -51,6 +56,97 @@ export_option = opt.option(
     multiple=True,
     type=TextType("export", _read_export),
 )
+#: The command's parameters are `as_json`, `junit_file` and `html_file`.
+report_options = opt.options(
+    opt.json_option,
+    opt.option(
+        "--junit",
+        "junit_file",
+        metavar="FILE",
+        help="Write a JUnit report to this file.",
+    ),
+    opt.option(
+        "--html",
+        "html_file",
+        metavar="FILE",
+        help="Write a self-contained HTML page to this file.",
+    ),
+)
+
+
+def budget_option(help: str, default: str | None = None) -> opt.Decorator[Any]:
+    """Declare `--budget`. The command's parameter is `budget_s`, in real seconds."""
+    return opt.option(
+        "--budget",
+        "budget_s",
+        metavar="DURATION",
+        help=help,
+        type=TextType("duration", read_limit),
+        default=default,
+    )
+
+
+def run_options(*, default_jobs: str, longer_limits: str) -> opt.Decorator[Any]:
+    """Declare `--jobs` and `--time-limit` for a command that makes many runs.
+
+    `default_jobs` describes the default number of parallel runs, and `longer_limits` is a sentence
+    about runs with a longer default time limit. The command's parameters are `jobs`, and `limit_s`
+    in real seconds.
+    """
+    return opt.options(
+        opt.option(
+            "-j",
+            "--jobs",
+            metavar="N",
+            help=f"At most this many parallel runs. Default: {default_jobs}.",
+            type=WholeNumber(1, 64),
+        ),
+        opt.option(
+            "--time-limit",
+            "limit_s",
+            metavar="DURATION",
+            help=(
+                "End a run that takes longer than this time. Default: 10s or three times the "
+                f"duration of the clean run, whichever is longer. {longer_limits}"
+            ),
+            type=TextType("duration", read_limit),
+        ),
+    )
+
+
+def check_report_files(
+    trial: object | None, *, as_json: bool, files: Mapping[str, Path | None]
+) -> None:
+    """Check the files of reports, which are given by the names of their options.
+
+    Raises UsageError if there is a `trial`, which has no reports, and Failure if the folder of a file
+    does not exist.
+    """
+    if trial is not None and (as_json or any(files.values())):
+        *names, last_name = ["--json", *files]
+        raise click.UsageError(
+            "--trial makes one trial and writes no reports: "
+            f"leave out {', '.join(names)} and {last_name}"
+        )
+    for path in files.values():
+        check_folder_of(path)
+
+
+def repeat_line(
+    tool: str, option_words: Iterable[str], trial: object, command: Sequence[str]
+) -> str:
+    """Return the command line that makes a trial of a tool again."""
+    words = ["hosting-emulator", tool, *option_words, "--trial", str(trial), "--", *command]
+    return shlex.join(words)
+
+
+def words_of(parameters: Iterable[str]) -> list[str]:
+    """Return the words that the user typed for the options of some parameters, in their order."""
+    words_by_name = typed_words()
+    words: list[str] = []
+    for name in parameters:
+        words += words_by_name.get(name, [])
+    return words
 
 
 def typed_words() -> dict[str, list[str]]:

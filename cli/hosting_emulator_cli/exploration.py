@@ -15,10 +15,20 @@ from typing import TYPE_CHECKING
 from hosting_emulator.sdk.conduct_text import conduct_text
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator_cli import output as out
-from hosting_emulator_cli.client_runs import ClientRuns, job_count, run_tool
+from hosting_emulator_cli.client_runs import ClientRuns
+from hosting_emulator_cli.client_tools import (
+    ReportWriters,
+    ToolOptions,
+    connections_remark,
+    default_jobs,
+    observation_failures,
+    run_tool,
+    show_output,
+    watch_connections,
+    write_reports,
+)
 from hosting_emulator_cli.exploration_progress import show_progress
 from hosting_emulator_cli.exploration_results import ResultsFile, exploration_key
-from hosting_emulator_cli.files import write_whole
 from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.printable import printable, printable_lines
 from hosting_emulator_lab.judge.exploration import Exploration
@@ -29,7 +39,6 @@ from hosting_emulator_lab.judge.exploration_text import plan_text, report_text, 
 from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES, FaultPoint
 from hosting_emulator_lab.judge.point_plan import PointPlan, plan_points
 from hosting_emulator_lab.judge.point_runs import PointRuns
-from hosting_emulator_lab.judge.run_observation import JudgeFailed, TooManyRequests
 from hosting_emulator_lab.judge.run_results import (
     UNDECIDED_VERDICTS,
     CleanRun,
@@ -42,37 +51,27 @@ from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.run_conditions import RunsStopped
 
 if TYPE_CHECKING:
-    from hosting_emulator.settings import Settings
+    from hosting_emulator_cli.outside_connections import ConnectionWatch
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandExploration:
-    """A command to explore, its emulator's settings, the runs to make, and the reports to write.
+class CommandExploration(ToolOptions):
+    """A command to explore, and the runs to make.
 
-    `limit_s` limits each run, and `budget_s` limits the exploration, both in real seconds. If
-    `limit_s` is None, the limit depends on the duration of the clean runs. If `budget_s` is None,
-    the exploration has no time limit. If `point` is set, it is the only point to run. `repeat`
-    returns the command line that runs a point again. `repeat_clean` is the command line that runs
-    the command without faults, and reports on its conduct.
+    `budget_s` limits the exploration, in real seconds. If `budget_s` is None, the exploration has no
+    time limit. If `point` is set, it is the only point to run. `repeat` returns the command line that
+    runs a point again. `repeat_clean` is the command line that runs the command without faults, and
+    reports on its conduct.
     """
 
-    command: Sequence[str]
-    settings: Settings
-    user: str | None
-    exports: Sequence[tuple[str, str]]
     faults: tuple[str, ...]
     calls: Sequence[str]
-    jobs: int | None
     max_runs: int
     outcomes: bool
     quick: bool
-    limit_s: float | None
     budget_s: float | None
     conduct: ConductChoice
     results_file: Path | None
-    junit_file: Path | None
-    html_file: Path | None
-    as_json: bool
     point: FaultPoint | None
     repeat: Callable[[FaultPoint], str]
     repeat_clean: str
@@ -83,13 +82,7 @@ def explore(options: CommandExploration) -> int:
 
     Raises Failure if the command cannot be explored.
     """
-    return run_tool(
-        options.settings,
-        _Exploration(options).run,
-        (options.junit_file, options.html_file),
-        tool="explore",
-        result="verdict",
-    )
+    return run_tool(options, _Exploration(options).run, tool="explore", result="verdict")
 
 
 class _Exploration:
@@ -97,7 +90,7 @@ class _Exploration:
 
     def __init__(self, options: CommandExploration) -> None:
         self._options = options
-        self._jobs = job_count(options.jobs)
+        self._jobs = options.jobs or default_jobs(3, least=4, most=16)
         self._runs = ClientRuns(options.command, options.settings, options.user, options.exports)
         self._began = time.monotonic()
         #: The conduct findings in the point's run, if only one point is run.
@@ -114,41 +107,53 @@ class _Exploration:
         options = self._options
         point_runs = PointRuns(self._perform, limit_s=options.limit_s, conduct=options.conduct)
         try:
-            clean = point_runs.clean()
-            if options.point is None:
-                return self._run_all(point_runs, clean)
-            with failing(ValueError, prefix="--trial: "):
-                result = point_runs.result("point", options.point, clean, once=True)
+            with observation_failures("explore"), watch_connections(options) as watch:
+                clean = point_runs.clean()
+                if options.point is not None:
+                    return self._run_point(options.point, point_runs, clean, watch)
+                return self._run_all(point_runs, clean, watch)
         except RunsStopped:
             return 2
-        except JudgeFailed as error:
-            raise Failure(f"the requests of a run could not be judged: {error}") from error
-        except TooManyRequests as error:
-            raise Failure(f"cannot explore the command: {error}") from error
         except CleanRunFailed as error:
-            for line in error.end.output:
-                out.say(f"| {printable(line)}")
+            show_output(error.end)
             raise Failure(
                 f"the command {error} even without faults; explore needs a first "
                 "run that succeeds. The command's output is above"
             ) from error
-        return self._report_point(result)
 
-    def _report_point(self, result: PointResult) -> int:
-        """Print the result of a single point, and return the exit code."""
+    def _run_point(
+        self,
+        point: FaultPoint,
+        point_runs: PointRuns,
+        clean: CleanRun,
+        watch: ConnectionWatch | None,
+    ) -> int:
+        """Run a single point, print its result, and return the exit code."""
+        with failing(ValueError, prefix="--trial: "):
+            result = point_runs.result("point", point, clean, once=True)
         out.say(printable(result_text(result)))
         if result.conduct:
             out.say(printable_lines(self._conduct_text))
+        for remark in connections_remark(watch):
+            out.say(remark)
         if result.verdict in UNDECIDED_VERDICTS:
             return 2
         return int(not result.fine)
 
-    def _run_all(self, point_runs: PointRuns, clean: CleanRun) -> int:
+    def _run_all(
+        self, point_runs: PointRuns, clean: CleanRun, watch: ConnectionWatch | None
+    ) -> int:
         """Run the planned points that have no stored result, and report on all points.
 
         Return the exit code.
         """
-        planned = self._plan(clean)
+        try:
+            planned = self._plan(clean)
+        except Failure:
+            # A command that sends no request to the emulator may talk to the real service.
+            for remark in connections_remark(watch):
+                out.say(remark)
+            raise
         results_file = ResultsFile(self._options.results_file, self._key(clean))
         message = results_file.load(planned)
         out.say(plan_text(planned, self._jobs))
@@ -170,6 +175,7 @@ class _Exploration:
             stop_reason=stop_reason,
             conduct=self._options.conduct,
             repeat_clean_command=self._options.repeat_clean,
+            remarks=connections_remark(watch),
         )
         self._write_reports(exploration)
         return exploration.exit_code
@@ -221,21 +227,14 @@ class _Exploration:
         )
 
     def _write_reports(self, exploration: Exploration) -> None:
-        """Write the requested files, and print the report.
-
-        Raises Failure if a file cannot be written.
-        """
-        options = self._options
-        if options.junit_file is not None:
-            write_whole(options.junit_file, junit_text(exploration))
-        if options.html_file is not None:
-            write_whole(options.html_file, exploration_page(exploration))
-        if options.as_json:
-            out.put_json(exploration_document(exploration))
-        elif out.has_color():
-            out.put(report_text(exploration, color=True))
-        else:
-            out.put(printable_lines(report_text(exploration, color=False)))
+        """Write the requested files, and print the report. Raises Failure."""
+        writers = ReportWriters(
+            junit=lambda: junit_text(exploration),
+            page=lambda: exploration_page(exploration),
+            document=lambda: exploration_document(exploration),
+            text=lambda color: report_text(exploration, color=color),
+        )
+        write_reports(self._options, writers)
 
     def _run_points(
         self,

@@ -57,6 +57,7 @@ def test_explore_without_options_tries_all_faults_on_the_clock_skip(
         as_json=False,
         junit_file=None,
         html_file=None,
+        sealed=False,
         repeat=exploration.repeat,
         repeat_clean="hosting-emulator exec --clock skip --conduct report -- node --test",
     )

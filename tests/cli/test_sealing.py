@@ -7,10 +7,11 @@ import os
 
 import pytest
 
-from hosting_emulator_cli import execution, judging, sealing
+from hosting_emulator_cli import execution, exploration, judging, sealing
+from hosting_emulator_cli.exploration import CommandExploration
 from hosting_emulator_cli.judging import CommandJudgment
 
-COMMANDS = ("exec", "judge")
+COMMANDS = ("exec", "explore", "judge")
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +22,7 @@ def _nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("must not be called")
 
     monkeypatch.setattr(execution, "execute", fail)
+    monkeypatch.setattr(exploration, "explore", fail)
     monkeypatch.setattr(judging, "judge", fail)
     monkeypatch.setattr(sealing, "enter_namespaces", fail)
     monkeypatch.setattr(sealing, "start_loopback", fail)
@@ -90,17 +92,46 @@ def test_another_emulator_cannot_be_sealed(run, command: str) -> None:
     assert (result.exit_code, "No such option '--url'" in result.stderr) == (2, True)
 
 
-def test_the_line_that_repeats_a_trial_is_sealed_too(run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def sealed_hosts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replace the sealing: list the hosts with which it is called."""
     hosts: list[str] = []
+    monkeypatch.setattr(sealing, "seal", hosts.append)
+    return hosts
+
+
+def test_the_line_that_repeats_a_trial_is_sealed_too(
+    run, monkeypatch: pytest.MonkeyPatch, sealed_hosts: list[str]
+) -> None:
     judgments: list[CommandJudgment] = []
 
     def judge(judgment: CommandJudgment) -> int:
         judgments.append(judgment)
         return 0
 
-    monkeypatch.setattr(sealing, "seal", hosts.append)
     monkeypatch.setattr(judging, "judge", judge)
     result = run("judge", "--sealed", "--", "true")
 
-    assert (result.exit_code, hosts) == (0, ["127.0.0.1"])
+    assert (result.exit_code, sealed_hosts) == (0, ["127.0.0.1"])
     assert judgments[0].repeat("clean") == "hosting-emulator judge --sealed --trial clean -- true"
+
+
+def test_the_lines_of_a_sealed_exploration_are_sealed_too(
+    run, monkeypatch: pytest.MonkeyPatch, sealed_hosts: list[str]
+) -> None:
+    explorations: list[CommandExploration] = []
+
+    def explore(exploration: CommandExploration) -> int:
+        explorations.append(exploration)
+        return 0
+
+    monkeypatch.setattr(exploration, "explore", explore)
+    trial = "list_deployments#1/timeout/before_commit"
+    result = run("explore", "--sealed", "--trial", trial, "--", "true")
+
+    assert (result.exit_code, sealed_hosts) == (0, ["127.0.0.1"])
+    (sealed,) = explorations
+    assert sealed.point is not None
+    line = sealed.repeat(sealed.point)
+    assert line == f"hosting-emulator explore --sealed --trial '{trial}' -- true"
+    assert sealed.repeat_clean.startswith("hosting-emulator exec --sealed ")

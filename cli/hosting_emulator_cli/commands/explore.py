@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +11,36 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.command_runs import (
     COMMAND_SETTINGS,
+    budget_option,
+    check_report_files,
     command_argument,
     export_option,
-    typed_words,
+    repeat_line,
+    report_options,
+    run_options,
+    words_of,
 )
 from hosting_emulator_cli.commands.conduct import CONDUCT
-from hosting_emulator_cli.files import check_folder_of
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.settings_command import SettingsCommand, settings_of
-from hosting_emulator_cli.value_types import TextType, WholeNumber, read_limit
+from hosting_emulator_cli.value_types import TextType, WholeNumber
 
 if TYPE_CHECKING:
     from hosting_emulator_lab.judge.fault_points import FaultPoint
 
 _FAULT_POINTS = "hosting_emulator_lab.judge.fault_points"
 #: The parameters whose options must be in a command line that repeats a run.
-_RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
+_RUN_PARAMETERS = (
+    "scenario",
+    "state",
+    "seed",
+    "clock",
+    "at",
+    "assume",
+    "user",
+    "exports",
+    "sealed",
+)
 #: The parameters whose options must not be passed to `exec`, because `exec` does not have them or
 #: gives them another meaning.
 _EXPLORE_PARAMETERS = ("limit_s", "conduct")
@@ -91,12 +104,9 @@ def _read_point(text: str) -> FaultPoint:
     multiple=True,
     callback=opt.read_words(f"{_FAULT_POINTS}:check_calls"),
 )
-@opt.option(
-    "-j",
-    "--jobs",
-    metavar="N",
-    help="Number of parallel runs. Default: three per processor, at least 4 and at most 16.",
-    type=WholeNumber(1, 64),
+@run_options(
+    default_jobs="three per processor, at least 4 and at most 16",
+    longer_limits="For the failures of --outcomes, this default is doubled.",
 )
 @opt.option(
     "--max-runs",
@@ -105,24 +115,7 @@ def _read_point(text: str) -> FaultPoint:
     type=WholeNumber(1),
     default=300,
 )
-@opt.option(
-    "--time-limit",
-    "limit_s",
-    metavar="DURATION",
-    help=(
-        "End a run that takes longer than this time. Default: 10s or three times the duration of the "
-        "clean run, whichever is longer. For the failures of --outcomes, this default is "
-        "doubled."
-    ),
-    type=TextType("duration", read_limit),
-)
-@opt.option(
-    "--budget",
-    "budget_s",
-    metavar="DURATION",
-    help="Stop after this time, and report the results so far.",
-    type=TextType("duration", read_limit),
-)
+@budget_option("Stop after this time, and report the results so far.")
 @opt.option(
     "--trial",
     "point",
@@ -145,22 +138,11 @@ def _read_point(text: str) -> FaultPoint:
     metavar="FILE",
     help="Store the results in this file, so that an interrupted exploration can continue.",
 )
+@opt.sealed_option
 @opt.world_options
 @opt.user_option
 @export_option
-@opt.json_option
-@opt.option(
-    "--junit",
-    "junit_file",
-    metavar="FILE",
-    help="Write a JUnit report to this file.",
-)
-@opt.option(
-    "--html",
-    "html_file",
-    metavar="FILE",
-    help="Write a self-contained HTML page to this file.",
-)
+@report_options
 @command_argument
 def explore(
     command: tuple[str, ...],
@@ -175,6 +157,7 @@ def explore(
     point: FaultPoint | None,
     conduct: Any,
     results_file: Path | None,
+    sealed: bool,
     user: str | None,
     exports: tuple[tuple[str, str], ...],
     as_json: bool,
@@ -197,33 +180,28 @@ def explore(
     if it claims success anyway, crashes, or retries in vain. For each fault that CMD did not
     survive, the report contains a command line that repeats the run.
 
+    The report names CMD's TCP connections to other machines, which may be the real service. Only
+    Linux shows these, and connections shorter than a second can be missed. --sealed prevents them.
+
     The exit code is 0 if CMD survived all runs, 1 if it did not or broke rules of conduct, 2 if CMD
     could not be explored, and 130 after Ctrl-C. After Ctrl-C, `explore` still reports the results
     so far.
     """
-    from hosting_emulator_cli import exploration
+    from hosting_emulator_cli import exploration, sealing
 
-    files = [results_file, junit_file, html_file]
+    files = {"--results": results_file, "--junit": junit_file, "--html": html_file}
+    check_report_files(point, as_json=as_json, files=files)
     uses_skip = clock is None and settings_options["state"] is None
     if uses_skip:
         clock = "skip"
     settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
-    if point is not None and (as_json or any(files)):
-        raise click.UsageError(
-            "--trial makes one trial and writes no reports: leave out --json, --results, --junit and --html"
-        )
-    for path in files:
-        check_folder_of(path)
-    run_words = _typed_words(_RUN_PARAMETERS)
-    explore_words = [*run_words, *_typed_words(_EXPLORE_PARAMETERS)]
+    run_words = words_of(_RUN_PARAMETERS)
+    explore_words = [*run_words, *words_of(_EXPLORE_PARAMETERS)]
     if uses_skip:
         run_words += ["--clock", "skip"]
     run_words += ["--conduct", "report"]
-
-    def repeat_line(point: FaultPoint) -> str:
-        words = ["hosting-emulator", "explore", *explore_words, "--trial", str(point)]
-        return shlex.join([*words, "--", *command])
-
+    if sealed:
+        sealing.seal(settings.host)
     return exploration.explore(
         exploration.CommandExploration(
             command=command,
@@ -244,16 +222,8 @@ def explore(
             html_file=html_file,
             as_json=as_json,
             point=point,
-            repeat=repeat_line,
+            sealed=sealed,
+            repeat=lambda trial: repeat_line("explore", explore_words, trial, command),
             repeat_clean=shlex.join(["hosting-emulator", "exec", *run_words, "--", *command]),
         )
     )
-
-
-def _typed_words(names: Iterable[str]) -> list[str]:
-    """Return the words that the user typed for the parameters in `names`, in this order."""
-    words_by_name = typed_words()
-    words: list[str] = []
-    for name in names:
-        words += words_by_name.get(name, [])
-    return words

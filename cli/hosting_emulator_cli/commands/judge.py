@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,18 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.command_runs import (
     COMMAND_SETTINGS,
+    budget_option,
+    check_report_files,
     command_argument,
     export_option,
-    typed_words,
+    repeat_line,
+    report_options,
+    run_options,
+    words_of,
 )
-from hosting_emulator_cli.files import check_folder_of
 from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.settings_command import SettingsCommand, settings_of
-from hosting_emulator_cli.value_types import TextType, WholeNumber, read_limit
+from hosting_emulator_cli.value_types import TextType
 
 if TYPE_CHECKING:
     from hosting_emulator_lab.judge.trials import Trial
@@ -56,14 +59,7 @@ def _read_trial(text: str) -> Trial:
         """
     ),
 )
-@opt.option(
-    "--budget",
-    "budget_s",
-    metavar="DURATION",
-    help="How long to judge. The most informative trials come first.",
-    type=TextType("duration", read_limit),
-    default="60s",
-)
+@budget_option("How long to judge. The most informative trials come first.", default="60s")
 @opt.choice(
     "--severity",
     choices=("note", "warning", "error"),
@@ -76,45 +72,18 @@ def _read_trial(text: str) -> Trial:
     help="Make only this trial from a report, and show CMD's output.",
     type=TextType("trial", _read_trial),
 )
-@opt.option(
-    "-j",
-    "--jobs",
-    metavar="N",
-    help=(
-        "At most this many parallel runs. Default: as many as the processors can serve, up to eight "
-        "per processor and at most 32."
+@run_options(
+    default_jobs="as many as the processors can serve, up to eight per processor and at most 32",
+    longer_limits=(
+        "The default is longer for failures that last and for responses that never come."
     ),
-    type=WholeNumber(1, 64),
-)
-@opt.option(
-    "--time-limit",
-    "limit_s",
-    metavar="DURATION",
-    help=(
-        "End a run that takes longer than this time. Default: 10s or three times the duration of the "
-        "clean run, whichever is longer. The default is longer for failures that last and for "
-        "responses that never come."
-    ),
-    type=TextType("duration", read_limit),
 )
 @opt.skip_rule_option("Skip this conduct rule. Repeatable.")
 @opt.sealed_option
 @opt.judged_world_options
 @opt.user_option
 @export_option
-@opt.json_option
-@opt.option(
-    "--junit",
-    "junit_file",
-    metavar="FILE",
-    help="Write a JUnit report to this file.",
-)
-@opt.option(
-    "--html",
-    "html_file",
-    metavar="FILE",
-    help="Write a self-contained HTML page to this file.",
-)
+@report_options
 @command_argument
 def judge(
     command: tuple[str, ...],
@@ -153,24 +122,11 @@ def judge(
     """
     from hosting_emulator_cli import judging, sealing
 
-    if trial is not None and (as_json or junit_file or html_file):
-        raise click.UsageError(
-            "--trial makes one trial and writes no reports: leave out --json, --junit and --html"
-        )
-    for path in (junit_file, html_file):
-        check_folder_of(path)
+    check_report_files(trial, as_json=as_json, files={"--junit": junit_file, "--html": html_file})
     # Do not set a clock for an imported world: it brings its own, and each run overrides it.
     clock = "skip" if settings_options["state"] is None else None
     settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
-    words_by_name = typed_words()
-    typed: list[str] = []
-    for name in _TRIAL_PARAMETERS:
-        typed += words_by_name.get(name, [])
-
-    def repeat_line(trial_text: str) -> str:
-        words = ["hosting-emulator", "judge", *typed, "--trial", trial_text, "--", *command]
-        return shlex.join(words)
-
+    option_words = words_of(_TRIAL_PARAMETERS)
     if sealed:
         sealing.seal(settings.host)
     return judging.judge(
@@ -189,6 +145,6 @@ def judge(
             html_file=html_file,
             as_json=as_json,
             sealed=sealed,
-            repeat=repeat_line,
+            repeat=lambda text: repeat_line("judge", option_words, text, command),
         )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -34,7 +35,8 @@ class Refusals(NamedTuple):
     is_last_refused: bool
 
 
-class FastAttempts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FastAttempts:
     """The number of attempts at one request with hardly a pause between them."""
 
     method: str

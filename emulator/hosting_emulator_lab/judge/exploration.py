@@ -29,6 +29,7 @@ class Exploration:
     `stop_reason` says why some points of the plan were not run. It is empty if all points were run.
     `conduct` decides which conduct findings count. `repeat_clean_command` is the command line that
     repeats the clean run and reports its conduct. It is empty if there is no such command line.
+    `remarks` are sentences about the exploration itself.
     """
 
     subject: str
@@ -39,6 +40,7 @@ class Exploration:
     stop_reason: str = ""
     conduct: ConductChoice = "report"
     repeat_clean_command: str = ""
+    remarks: Sequence[str] = ()
 
     @property
     def survived(self) -> bool:

@@ -33,6 +33,7 @@ def exploration_document(exploration: Exploration) -> JsonObject:
         "left_out": [str(point) for point in plan.left_out],
         "not_run": [str(point) for point in exploration.points_not_run],
         "cut": exploration.stop_reason or None,
+        "remarks": list(exploration.remarks),
         "summary": count_verdicts(exploration.results),
         "coverage": {
             name: {"met": figure.covered, "of": figure.total}

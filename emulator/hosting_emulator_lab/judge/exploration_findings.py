@@ -90,6 +90,7 @@ def notes(exploration: Exploration) -> list[str]:
         sentences.append("The clean run itself has conduct findings.")
     if any(result.verdict == "not reached" for result in exploration.results):
         sentences.append(f"Not reached: {VERDICT_MEANINGS['not reached'].text}.")
+    sentences += exploration.remarks
     return sentences
 
 

@@ -1,4 +1,4 @@
-"""`exec` and `judge` report connections of their command to other machines.
+"""`exec`, `judge` and `explore` report connections of their command to other machines.
 
 The tests run in a network of their own, in which a connection to 192.0.2.2 neither succeeds nor fails
 until the command gives up.
@@ -30,6 +30,15 @@ try:
 except TimeoutError:
     pass
 """
+#: Sends a request to the emulator first, so that there is something to explore.
+REQUEST_AND_CONNECT = f"""
+import os
+from urllib.request import Request, urlopen
+url = os.environ["HOSTING_BASE_URL"] + "/v1/projects/" + os.environ["HOSTING_PROJECT_ID"] + "/edge-dns"
+headers = {{"Authorization": "Bearer " + os.environ["HOSTING_TOKEN"]}}
+urlopen(Request(url, headers=headers)).close()
+{CONNECT}
+"""
 ADDRESS = "192.0.2.2:443"
 
 
@@ -39,12 +48,12 @@ def _programs() -> None:
     need("ip")
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the CLI in the network of the tests, with the command that connects to another machine."""
+def run(*arguments: str, program: str = CONNECT) -> subprocess.CompletedProcess[str]:
+    """Run the CLI in the network of the tests, with a program that connects to another machine."""
     return subprocess.run(
         [
             *("unshare", "--user", "--net", "--map-root-user", "sh", "-e", "-c", NETWORK, "sh"),
-            *(COMMAND, *arguments, "--", sys.executable, "-c", CONNECT),
+            *(COMMAND, *arguments, "--", sys.executable, "-c", program),
         ],
         env=environment(),
         capture_output=True,
@@ -73,3 +82,21 @@ def test_a_judgment_has_a_remark_about_connections_to_other_machines() -> None:
 
     assert result.returncode == 2, result.stderr
     assert f" to {ADDRESS}. --sealed prevents this." in result.stdout
+
+
+@pytest.mark.slow
+def test_an_exploration_has_a_remark_about_connections_to_other_machines() -> None:
+    result = run(
+        *("explore", "--faults", "gateway_error", "--max-runs", "1"), program=REQUEST_AND_CONNECT
+    )
+
+    assert result.returncode == 1, result.stderr
+    assert f" to {ADDRESS}. --sealed prevents this." in result.stdout
+
+
+def test_explore_names_the_connections_of_a_command_that_sends_no_request() -> None:
+    result = run("explore")
+
+    assert result.returncode == 2, result.stderr
+    assert f" to {ADDRESS}. --sealed prevents this." in result.stderr
+    assert "the command sends no request to the emulator" in result.stderr
