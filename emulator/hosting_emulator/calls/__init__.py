@@ -1,1 +1,1 @@
-"""The calls: one function for each call, and the rules that all calls share."""
+"""The calls: one function per call, and the rules that apply to all of them."""

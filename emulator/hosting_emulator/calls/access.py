@@ -33,11 +33,11 @@ _UNKNOWN_ID = "nothing has this id"
 
 
 def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
-    """Return the record on which a request acts, if the principal may make the call.
+    """Return the record that a request is about, if the principal is allowed to make the call.
 
-    Raises Refused with organization_required, resource_not_found or forbidden. By default, a
-    missing session is refused with interactive_login_required. If the assumptions say so, a
-    malformed id is refused with invalid_request.
+    Raises Refused with organization_required, resource_not_found or forbidden. A missing session is
+    refused with interactive_login_required by default, and a malformed id with invalid_request if
+    the assumptions say so.
     """
     principal = request.principal
     spec = request.spec
@@ -47,7 +47,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     subject = spec.subject
     if subject == "organization":
         return _organization(change, request)
-    # The change has no writes yet, so the world's own tables are complete.
+    # Read the world's tables directly, because the change contains no writes yet.
     tables = change.world.tables
     project_id = request.subject_id
     operation: Operation | None = None
@@ -91,7 +91,7 @@ def _check_id(change: Change, request: CallRequest) -> None:
 def role_of(world: World, user_id: str, project: Project) -> str | None:
     """Return a user's role in a project, or None if the user has no role in the project.
 
-    The organization that the token names does not matter.
+    The organization named in the token makes no difference.
     """
     tables = world.tables
     membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{user_id}")
@@ -127,7 +127,7 @@ def _check_role(change: Change, request: CallRequest, role: str) -> None:
 
 
 def not_found(subject: str, why: str) -> Refused:
-    """Return the refusal of a request for a resource that the user cannot see.
+    """Return the refusal for a request about a resource that the user cannot see.
 
     `why` is shown only in the request log.
     """
@@ -135,7 +135,7 @@ def not_found(subject: str, why: str) -> Refused:
 
 
 def _organization(change: Change, request: CallRequest) -> Organization:
-    """Return the organization in the path. Raises Refused."""
+    """Return the organization named in the path. Raises Refused."""
     principal = request.principal
     organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
@@ -147,7 +147,7 @@ def _organization(change: Change, request: CallRequest) -> Organization:
     if request.spec.interactive and not has_session:
         reason = "the token was issued without a session"
         if principal.interactive:
-            reason = "the session of the token has ended"
+            reason = "the token's session has ended"
         raise Refused(
             change.assumptions.code_of("session_missing"),
             "This call needs a current interactive user session; an API key or a token without a "
@@ -159,7 +159,7 @@ def _organization(change: Change, request: CallRequest) -> Organization:
 
 def _check_permissions(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
     """Raise Refused if an API key, or the organization of the key, lacks the permission for the call."""
-    # The organization's permissions are read each time, because a key loses permissions that the
+    # Read the organization's permissions each time, because a key loses the permissions that its
     # organization disables.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")
     needed = request.spec.permission
@@ -177,9 +177,10 @@ def _check_permissions(change: Change, request: CallRequest, permissions: frozen
 
 
 def count_request(change: Change, user_id: str) -> None:
-    """Count a user's request in the current window of world time, if there is a rate limit.
+    """Count a user's request against the rate limit, if there is one.
 
-    Raises Refused for a request over the limit, by default with `rate_limited`.
+    The limit applies to windows of world time. Raises Refused for a request over the limit, by
+    default with `rate_limited`.
     """
     limit = parse_rate_limit(change.assumptions.rate_limit)
     if limit is None:

@@ -1,4 +1,6 @@
-"""Creates API keys, and replays their creation. The full value of a key is returned once and never stored."""
+"""Creates API keys, and replays their creation. A key's full value is returned only once, and is
+never stored.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ def make_key(
 def replay_key_creation(
     change: Change, request: CallRequest, remembered: RememberedResponse
 ) -> Reply:
-    """Return the response to an exact replay of a key's creation: current metadata without the value.
+    """Return the response to an exact replay of a key creation: the current metadata, without the
+    key's value.
 
     The product permissions are revalidated (contract, section Endpoints, operation 3). Raises Refused.
     """

@@ -1,12 +1,12 @@
-"""Pages of deployments, and the cursors that link each page to the next.
+"""Pages of a project's deployments, and the cursors that link each page to the next.
 
-A cursor names a position in the project's list of deployments. New deployments are added only at
-one end of the list, and a removed deployment keeps its position. A client that reads all pages
-therefore receives each deployment that existed at the start exactly once, unless the deployment is
-removed before its page is read.
+A cursor contains a position in the project's list of deployments. New deployments are only ever
+added at one end of the list, and a removed deployment keeps its position. A client that reads all
+pages therefore receives every deployment that existed when it began exactly once, except those that
+are removed before their page is read.
 
-A variation may add extra characters to a cursor (`LONGER`). Cursors of all these lengths are
-accepted, even after the variation of the world has changed.
+A variation can lengthen a cursor by extra characters (`LONGER`). Cursors of any of these lengths
+are accepted, even after the world's variation has changed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import Change
 
-#: The numbers of extra characters that a variation may add to a cursor. A cursor is never longer
-#: than its query parameter may be (`contract.calls.CURSOR`).
+#: The numbers of extra characters that a variation can add to a cursor. The resulting cursor never
+#: exceeds the maximum length of the query parameter (`contract.calls.CURSOR`).
 LONGER = (1, 80, 6, 300, 20, 480, 48)
-#: The lengths of a cursor's parts in bytes: a tag that binds the cursor to its list, and the
-#: position in the list.
+#: The lengths, in bytes, of the two parts of a cursor: a tag that binds the cursor to its list, and
+#: the position in the list.
 _TAG_BYTES = 6
 _POSITION_BYTES = 6
 _SHORTEST = (_TAG_BYTES + _POSITION_BYTES) * 4 // 3
@@ -65,8 +65,8 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
     chunks = deployment_chunks(indexes, project.id, start, stop)
     longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
-    # A chunk is immutable, and is replaced when one of its deployments changes. A cached page with
-    # equal chunks is therefore still correct, in this world and in any other world.
+    # Chunks are immutable: when a deployment changes, its chunk is replaced. A cached page that was
+    # built from equal chunks is therefore still correct, whichever world it was built for.
     cached = _pages.get(key)
     if cached is not None:
         cached_chunks, cached_assumptions, cached_body = cached
@@ -90,9 +90,10 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
 def _span(
     count: int, position: int | None, limit: int, *, newest_first: bool
 ) -> tuple[int, int, int | None]:
-    """Return where a page starts and ends in the list, and where the next page starts.
+    """Return the positions at which a page starts and ends, and the position at which the next page
+    starts.
 
-    The page includes its start and excludes its end. The third value is None if there is no next
+    The start is inclusive and the end is exclusive. The third value is None if there is no next
     page.
     """
     if newest_first:
@@ -107,7 +108,7 @@ def _span(
 def _span_with_gaps(
     indexes: Indexes, project: Project, position: int | None, limit: int, *, newest_first: bool
 ) -> tuple[int, int, int | None]:
-    """Return the same values as `_span`, for a list from which deployments were removed.
+    """Return the same values as `_span`, but for a list from which deployments have been removed.
 
     Removed deployments do not count toward the page size. There is no next page if all remaining
     deployments were removed.
@@ -135,12 +136,12 @@ def _write_cursor(change: Change, project: Project, position: int, longer: int) 
 
 
 def _with_extra_characters(change: Change, shortest: str, longer: int) -> str:
-    """Return the `shortest` cursor with `longer` extra characters in front.
+    """Return the cursor `shortest`, preceded by `longer` extra characters.
 
     The first extra character is `-` or `_`.
 
-    The extra characters are derived from the world's seed, so a client must have made up a cursor
-    with different extra characters.
+    The extra characters are derived from the world's seed, so a cursor with any other extra
+    characters must have been made up by a client.
     """
     if not longer:
         return shortest
@@ -155,7 +156,7 @@ def _with_extra_characters(change: Change, shortest: str, longer: int) -> str:
 
 
 def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> int:
-    """Return the position in a cursor, from 1 to `count`. Raises Refused."""
+    """Return the position that a cursor contains, from 1 to `count`. Raises Refused."""
     name = change.assumptions.cursor_parameter
     shortest = cursor[-_SHORTEST:]
     longer = len(cursor) - _SHORTEST
@@ -175,8 +176,8 @@ def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> i
 def _tag(change: Change, project: Project, packed: bytes) -> bytes:
     """Return the bytes that bind a position to its list.
 
-    With the tag, `_read_cursor` detects a cursor that a client made up, or that belongs to a
-    different project or sort order.
+    The tag lets `_read_cursor` detect a cursor that a client made up, or one for a different
+    project or sort order.
     """
     order = change.assumptions.deployment_order
     return derive(change.world.seed, "cursor", order, project.id, packed.hex(), size=_TAG_BYTES)

@@ -1,7 +1,7 @@
-"""Tickets for dev origins: issuing, redeeming, and the session that a redeemed ticket opens.
+"""Issues and redeems tickets for dev origins, and finds the sessions that redeemed tickets start.
 
-The refusal of a ticket does not reveal whether the ticket is unknown, used, expired, revoked or for
-a different origin.
+When a ticket is refused, the response does not reveal whether the ticket is unknown, used, expired,
+revoked or for a different origin.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hosting_emulator.world.value import Change
 
 #: The lifetime of a ticket in milliseconds: ten minutes (contract, section Limits).
 TICKET_LIFETIME_MS = 600_000
-#: The cookie that a redeemed ticket sets at the dev origin.
+#: The name of the cookie that the dev origin sets when a ticket is redeemed.
 DEV_SESSION_COOKIE = "dev_access"
 #: The lifetime of the cookie, in milliseconds of world time.
 DEV_SESSION_LIFETIME_MS = 12 * 3_600_000
@@ -55,7 +55,7 @@ def create_dev_access_ticket(change: Change, request: CallRequest, project: Proj
 
 
 def _revoke_earlier_ticket(change: Change, principal: str) -> None:
-    # Each new ticket revokes the previous ticket, so only the last ticket can still be redeemed.
+    # Each new ticket revokes the previous one, so only the most recent ticket can still be unused.
     last_id = change.world.indexes.get(f"last_ticket:{principal}")
     if last_id is None:
         return
@@ -102,7 +102,7 @@ def _ticket_of(change: Change, secret: str) -> Ticket | None:
 
 
 def redeem(change: Change, project: Project, secret: str) -> str:
-    """Redeem a ticket, and return the cookie value of the session that the ticket opens. Raises Refused."""
+    """Redeem a ticket, and return the cookie value for the session that this starts. Raises Refused."""
     ticket = _ticket_of(change, secret)
     reason = _why_refused(change, project, ticket)
     if ticket is None or reason is not None:
@@ -119,7 +119,7 @@ def redeem(change: Change, project: Project, secret: str) -> str:
 
 
 def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str | None:
-    """Return the reason why a ticket cannot be redeemed at a dev origin, or None if it can."""
+    """Return why a ticket cannot be redeemed at a project's dev origin, or None if it can."""
     if ticket is None:
         return "there is no ticket with this secret"
     if ticket.project_id != project.id:

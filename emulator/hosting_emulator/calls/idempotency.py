@@ -1,13 +1,13 @@
-"""Remembers responses by Idempotency-Key, and replays a response if its key is repeated.
+"""Remembers responses by Idempotency-Key, and replays the remembered response when a key is sent again.
 
-The first successful response to a key is remembered. By default a refusal is not remembered. A
-replay repeats the response byte for byte, with two exceptions: a replayed key creation does not
-contain the key's value, and an operation may be shown in its current state (see the
+The first successful response for a key is remembered. By default, refusals are not. A replay
+repeats the response byte for byte, with two exceptions: a replayed API key creation does not
+contain the API key's value, and an operation can be shown in its current state (see the
 `operation_replay` assumption).
 
-Each key belongs to the principal that sent it. A different request with the same key (a different
-path or body, and by default a different call) is refused with `idempotency_key_reused`, as the
-contract requires.
+Each Idempotency-Key belongs to the principal that sent it. A different request with the same key (a
+different path or body, and by default a different call) is refused with `idempotency_key_reused`,
+as the contract requires.
 """
 
 from __future__ import annotations
@@ -24,23 +24,24 @@ from hosting_emulator.world.records import RememberedResponse
 from hosting_emulator.world.tables import OPERATIONS, REMEMBERED
 from hosting_emulator.world.value import Change
 
-#: The calls that remember a response under an Idempotency-Key.
+#: The calls that accept an Idempotency-Key.
 _IDEMPOTENT_CALLS = tuple(call_id for call_id, spec in ALL_CALLS.items() if spec.idempotent)
 
 
 def recall(
     change: Change, request: CallRequest, in_flight: dict[str, CallRequest]
 ) -> RememberedResponse | None:
-    """Return the response that is remembered for a request's principal and key, or None.
+    """Return the response remembered for a request's principal and Idempotency-Key, or None if
+    there is none.
 
     The `idempotency_scope` assumption decides whether the response must also come from the same
     call. Raises Refused with `idempotency_key_reused` if the key was used for a different request.
     If the `idempotency_in_flight` assumption is `refuse`, the first request with a key is recorded
-    in `in_flight`. While that request is in progress, an identical request with the same key is
-    refused, by default with `service_unavailable`.
+    in `in_flight`. Until that request completes, an identical request with the same key is refused,
+    by default with `service_unavailable`.
     """
     assumptions = change.assumptions
-    # Only a digest is stored, because a client's key may be a secret.
+    # Store only a digest, because a client's key may be a secret.
     sent_key = request.idempotency_key.encode("utf-8")
     sent_digest = blake2b(sent_key, digest_size=16).hexdigest()
     user_key = f"{request.principal.user_id}|{sent_digest}"
@@ -78,8 +79,8 @@ def _remembered_elsewhere(
 ) -> RememberedResponse | None:
     """Return the response that was remembered for this key under a different `idempotency_scope`.
 
-    A world keeps its remembered responses when its assumptions change. A response to the same
-    request takes precedence over a response to a different request.
+    When a world's assumptions change, it keeps the responses that it remembered before. A response
+    to the same request takes precedence over a response to a different one.
     """
     table = change.world.tables[REMEMBERED.name]
     if not table:
@@ -104,8 +105,8 @@ def _reused(why: str) -> Refused:
 
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     """Remember a response under the request's key, and delete at most one expired response."""
-    # Deleting one expired response for each new response limits the size of the table, and keeps
-    # every request fast.
+    # Deleting one expired response for each new one limits the size of the table without making any
+    # request slow.
     queue = change.world.remembered
     oldest = queue.entries.get(queue.first)
     if oldest is not None and _is_forgotten(oldest[1], change):
@@ -118,8 +119,8 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
         fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,
-        # A body that contains a secret is not stored: `replay` builds the response to a retry from
-        # the key's record instead.
+        # Do not store a body that contains a secret. For a retry, `replay` builds the response from
+        # the API key's record instead.
         body="" if reply.secret else reply.body.decode(),
         expires_ms=expires_ms,
         subject=reply.subject,
@@ -130,13 +131,13 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
 
 
 def _is_forgotten(remembered: RememberedResponse, change: Change) -> bool:
-    """Return whether the retention time of a remembered response is over."""
+    """Return whether a remembered response has passed its retention time."""
     expires_ms = remembered.expires_ms
     return expires_ms is not None and expires_ms <= change.now_ms
 
 
 def replay(change: Change, request: CallRequest, remembered: RememberedResponse) -> Reply:
-    """Return the response to a retry, built from a remembered response. Raises Refused."""
+    """Return the response to a retry, based on the remembered response. Raises Refused."""
     if remembered.status < 400:
         replay_function = REPLAY_FUNCTIONS.get(request.spec.call_id)
         if replay_function is not None:

@@ -1,7 +1,7 @@
 """Reads and checks a request's headers, query and body, as `contract/calls.py` declares them.
 
-Invalid input raises Refused, usually with code `invalid_request`, unless an assumption says that
-the world ignores it. The message says what is wrong, and usually what would be right.
+Invalid input raises Refused, usually with the code `invalid_request`, unless an assumption makes
+the world ignore it. The message says what is wrong, and usually what would be right.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from hosting_emulator.contract.models import SourceGeneration
 
 _HEADER_LIMIT = 128
-#: The result of reading a body of at most this many bytes is cached.
+#: The results of reading request bodies are cached for bodies of up to this many bytes.
 _CACHED_BODY_BYTES = 256
-#: The maximum number of characters that a message quotes from a client's text.
+#: The maximum number of characters that a message quotes from a client's input.
 _LONGEST_QUOTE = 60
-#: A message does not quote numbers of this size or larger.
+#: Messages do not quote numbers as large as this or larger.
 _LONG_NUMBER = 1e15
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
-#: Encodes a body's fields in a canonical form. Two bodies count as the same body if the fields that
+#: Encodes a body's fields in a canonical form. Two bodies count as the same if all the fields that
 #: the call reads are equal (contract, call 3: an exact replay has the same name and
 #: Idempotency-Key).
 _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
-    """Set the Idempotency-Key and the inputs of a request from what the client sent.
+    """Read the Idempotency-Key and the inputs from what the client sent, and set them on the request.
 
     Raises Refused.
     """
@@ -110,7 +110,8 @@ def _check_media_type(request: CallRequest, assumptions: Assumptions) -> None:
 
 
 def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | None:
-    """Return a client's request id, or None if the id is invalid and the world ignores invalid ids.
+    """Return the request id that a client sent, or None if it is invalid and the world ignores
+    invalid ids.
 
     Raises Refused.
     """
@@ -127,7 +128,7 @@ def bad_cursor(name: str) -> Refused:
     """Return the refusal for a cursor that did not come from a page of this list.
 
     The judge that detects made-up cursors (`conduct/judges/request_content.py`) also calls this
-    function, because it recognizes the refusal by its detail.
+    function, to recognize the refusal by its detail.
     """
     return _bad_parameter(name, CURSOR.complaint)
 
@@ -143,7 +144,7 @@ def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
 def _one_header(name: str, values: Sequence[str]) -> str:
     """Return a header's value.
 
-    Raises Refused unless there is exactly one value, which must be UTF-8 text of 1 to 128 characters.
+    Raises Refused unless the header was sent exactly once, as UTF-8 text of 1 to 128 characters.
     """
     value = values[0]
     if len(values) > 1:
@@ -182,15 +183,14 @@ def _judge_body(
     document: dict[str, Any], resource: str, closed: bool, generation: SourceGeneration
 ) -> dict[str, Any]:
     """Validate a body, and return the fields that the call reads. Raises Refused."""
-    # Imported here because loading pydantic takes 90 ms, and only a request with a body needs
-    # pydantic.
+    # Import pydantic here, because loading it takes 90 ms and only requests with a body need it.
     from pydantic import ValidationError
 
     from hosting_emulator.contract.models import body_model
 
     model = body_model(resource, closed=closed, source_generation=generation)
-    # A body may have a hundred thousand unknown fields, and pydantic describes each of them. Pass
-    # on only one unknown field, which is enough for the error.
+    # A body can contain a hundred thousand unknown fields, and pydantic would describe all of them.
+    # Pass on a single unknown field, which is enough for the error.
     names = RESOURCES[resource].names
     judged = {name: document[name] for name in names if name in document}
     unknown = next((name for name in document if name not in names), None)
@@ -214,15 +214,15 @@ def _judge_body(
     )
 
 
-#: Cache the results, because clients repeat the same few small bodies, and the result depends only
-#: on the arguments.
+#: Cache the results. Clients send the same few small bodies again and again, and the result depends
+#: only on the arguments.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
 def load_models() -> None:
     """Load the modules and models for request bodies in advance.
 
-    Without this call, the first request with a body takes about 0.1 s longer.
+    Otherwise, the first request with a body would take about 0.1 s longer.
     """
     from hosting_emulator.contract.models import body_model
 
@@ -230,14 +230,14 @@ def load_models() -> None:
 
 
 def _quoted(text: str) -> str:
-    """Return the repr of a client's text for a message, truncated to 60 characters."""
+    """Return the repr of a client's input for use in a message, truncated to 60 characters."""
     if len(text) <= _LONGEST_QUOTE:
         return repr(text)
     return repr(text[:_LONGEST_QUOTE]) + "…"
 
 
 def _kind(value: Any) -> str:
-    """Describe a JSON value for a message, for example `a string of 3 characters`."""
+    """Describe a JSON value for use in a message, for example as `a string of 3 characters`."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
@@ -254,7 +254,8 @@ def _kind(value: Any) -> str:
 # --- the query -------------------------------------------------------------------------------------
 
 
-#: Cache compiled patterns here, because a look-up in the cache of `re` takes three times as long.
+#: Cache the compiled patterns here, because a lookup in the cache of the `re` module takes three
+#: times as long.
 _compiled = lru_cache(re.compile)
 
 

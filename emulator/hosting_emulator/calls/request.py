@@ -1,4 +1,4 @@
-"""The request and the reply of a call: plain values, without sockets."""
+"""The request to a call and the reply from it, as plain values that do not depend on a connection."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import World
 
-#: The headers that every response to a call includes.
+#: The headers that are included in every response to a call.
 NO_STORE = (("Cache-Control", "no-store"),)
-#: The headers of a request. Names are case-insensitive and may be repeated.
+#: The headers of a request. Names are case-insensitive, and a name can occur more than once.
 Headers: TypeAlias = MultiMapping[str]
 NO_HEADERS = CIMultiDict[str]()
 
@@ -26,9 +26,9 @@ NO_HEADERS = CIMultiDict[str]()
 class Principal:
     """The user or API key that makes a request.
 
-    `permissions` is None for an access token, because only an API key is limited to certain
-    permissions. `session_id` is the session in which the token was issued, even if the session has
-    ended since.
+    `permissions` is None for an access token, because only API keys are restricted to certain
+    permissions. `session_id` is the session in which the token was issued, even if that session has
+    since ended.
     """
 
     user_id: str
@@ -43,7 +43,7 @@ class Principal:
         return self.session_id is not None
 
     def __bool__(self) -> bool:
-        """Whether a user or an API key was authenticated. Only NOBODY is falsy."""
+        """Whether the request was authenticated as a user or an API key. Only NOBODY is falsy."""
         return self is not NOBODY
 
 
@@ -51,13 +51,13 @@ NOBODY = Principal("", None)
 
 
 class CallRequest(msgspec.Struct, kw_only=True):
-    """A request to the API, with the data that has been read from the request so far.
+    """A request to the API, along with what has already been parsed from it.
 
-    `path` does not include the prefix that selects the world. `dev_port` is the port of dev
-    origins, or None for the default port of https. `world` is the world before the request. `n` is
-    the number of the request in the log, and `starts` is the number of times that the world was
-    loaded from disk. `n` and `starts` together identify the request in its world, until the log is
-    cleared.
+    `path` does not include the prefix that selects the world. `dev_port` is the port of the dev
+    origins, or None for the default HTTPS port. `world` is the world as it was before the request.
+    `n` is the request's number in the log, and `starts` is the number of times that the world has
+    been loaded from disk. Together, `n` and `starts` identify the request within its world until
+    the log is cleared.
     """
 
     method: str
@@ -77,7 +77,7 @@ class CallRequest(msgspec.Struct, kw_only=True):
     values: Mapping[str, Any] = {}
     idempotency_key: str = ""
     canonical_body: str = ""
-    #: The key under which the response to a request with an Idempotency-Key is remembered.
+    #: For a request with an Idempotency-Key, the key under which its response is remembered.
     storage_key: str = ""
     #: A digest of the call, the path and the body. Requests with equal fingerprints count as the
     #: same request.
@@ -86,7 +86,7 @@ class CallRequest(msgspec.Struct, kw_only=True):
     outcome: OperationOutcome | None = None
 
     def request_id(self) -> str:
-        """Return the client's request id, or a generated id if the client sent no valid id."""
+        """Return the request id that the client sent, or a generated id if it sent no valid id."""
         if self.given_request_id is None:
             number = str(self.n)
             if self.starts:
@@ -96,7 +96,7 @@ class CallRequest(msgspec.Struct, kw_only=True):
 
 
 def derived_request_id(seed: str, number_text: str, now_ms: int) -> str:
-    """Return a request id that is derived from the seed, the number of the request, and the time."""
+    """Return a request id derived from the seed, the request's number and the time."""
     return "req_" + make_ulid(now_ms, derive(seed, "request", number_text, size=10))
 
 
@@ -106,10 +106,10 @@ class Reply(msgspec.Struct):
     The status is 0 if there is no response. `subject` is the id of the resource that was created,
     changed or read.
 
-    `secret` means that the body contains credential material and must not be stored. `varied` lists
-    the variation points at which the body was varied, or is None before the variation. `assumption`
-    names an assumption that affected the body, if only the implementation of the call can detect
-    this effect.
+    `secret` is true if the body contains credential material and must not be stored. `varied` lists
+    the variation points at which the body was varied, and is None until the variation has been
+    applied. `assumption` names an assumption that affected the body. It is set only where nothing
+    but the call's implementation can detect the effect.
     """
 
     status: int

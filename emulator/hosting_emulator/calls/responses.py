@@ -1,7 +1,7 @@
-"""Implements the calls: one function per row of `contract/calls.py`, named after its call.
+"""Implements the calls, with one function per row in `contract/calls.py`, named after the call.
 
-Each function takes the change to which it writes, the request, and the subject's record. The
-function returns the reply, or raises Refused without changing anything. Larger calls have their own
+Each function takes the change to write to, the request, and the record that the request is about.
+It returns the reply, or raises Refused without changing anything. Larger calls have their own
 modules: API keys, tickets for dev origins, and pages of deployments.
 """
 
@@ -32,7 +32,7 @@ from hosting_emulator.world.value import Change
 
 
 def set_project_powered_by_flag(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Show or hide the flag. Hiding is refused while a Free workspace's domain depends on the flag."""
+    """Show or hide the flag. Hiding it is refused while a Free workspace's domain depends on it."""
     assumption = None
     if request.values["enabled"]:
         keeps_time = _keeps_enabled_at(change, request, project)
@@ -55,14 +55,14 @@ def set_project_powered_by_flag(change: Change, request: CallRequest, project: P
 
 
 def _keeps_enabled_at(change: Change, request: CallRequest, project: Project) -> bool:
-    """Return whether the flag is already on and was switched on by a user who still owns the project.
+    """Return whether the flag was already on, switched on by a user who still owns the project.
 
-    If a former owner switched the flag on, the next owner who switches it on sets a new time.
+    If a former owner switched the flag on, an owner who switches it on again sets a new time.
     """
     enabled_by = project.flag_enabled_by
     if enabled_by is None:
         return False
-    # Only an owner may make this call, so the caller is an owner.
+    # Only owners can make this call, so the caller owns the project.
     return (
         enabled_by == request.principal.user_id
         or role_of(change.world, enabled_by, project) == "owner"
@@ -91,8 +91,8 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
     assumptions = change.assumptions
     expected = request.values.get("expected_source_generation")
     if assumptions.source_generation == "ignored":
-        # Drop the generation, so that the operation ignores it even if the `source_generation`
-        # assumption changes before the operation starts.
+        # Discard the generation, so that the operation ignores it even if the `source_generation`
+        # assumption changes before it starts.
         expected = None
     if expected is not None and expected != project.source_generation:
         raise Refused(
@@ -108,7 +108,7 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
 def apply_project_domains(change: Change, request: CallRequest, project: Project) -> Reply:
     """Start an operation that applies the project's hostnames.
 
-    Raises Refused if the organization's plan is too small.
+    Raises Refused if the organization is on the free plan.
     """
     organization = change.row(ORGANIZATIONS, project.organization_id)
     if organization.plan == "free" and change.assumptions.domains_plan == "paid":
@@ -123,9 +123,9 @@ def apply_project_domains(change: Change, request: CallRequest, project: Project
 def _start_operation(
     change: Change, request: CallRequest, project: Project, kind: str, generation: int | None = None
 ) -> Reply:
-    """Start an operation, and return the response with the new operation.
+    """Start an operation, and return the reply that contains it.
 
-    An operation does not spend credits, but may require that the organization has credits. Raises
+    An operation does not spend credits, but it can require that the organization has some. Raises
     Refused.
     """
     organization = change.row(ORGANIZATIONS, project.organization_id)
@@ -142,7 +142,7 @@ def _start_operation(
 
 
 def get_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
-    """Return the operation's current state. If the operation's profile counts polls, this poll is counted."""
+    """Return the operation's current state. If the operation's profile counts polls, count this one."""
     if not is_finished(operation):
         operations.count_poll(change, operation)
         react(change)
@@ -151,7 +151,7 @@ def get_operation(change: Change, request: CallRequest, operation: Operation) ->
 
 
 def show_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
-    """Return the operation's current state, without counting a poll."""
+    """Return the operation's current state without counting a poll."""
     return success_reply(change, request, views.operation(change, operation), operation.id)
 
 
@@ -186,8 +186,8 @@ def read_database_compute(change: Change, request: CallRequest, project: Project
 
 # --- The tables ------------------------------------------------------------------------------------
 
-#: A function that implements a call. Depending on the call's path, the third argument is a project,
-#: an organization or an operation.
+#: A function that implements a call. Its third argument is a project, an organization or an
+#: operation, depending on the call's path.
 CallFunction: TypeAlias = Callable[[Change, CallRequest, Any], Reply]
 CALL_FUNCTIONS: dict[CallName, CallFunction] = {
     "set_project_powered_by_flag": set_project_powered_by_flag,
@@ -200,14 +200,14 @@ CALL_FUNCTIONS: dict[CallName, CallFunction] = {
     "read_database_compute": read_database_compute,
     "get_operation": get_operation,
 }
-#: The functions that return the response to a read without changing the world.
+#: For calls that read, the functions that return the response without changing the world.
 READ_FUNCTIONS: dict[CallName, CallFunction] = {
     "get_dns_authorization": get_dns_authorization,
     "list_deployments": list_deployments,
     "read_database_compute": read_database_compute,
     "get_operation": show_operation,
 }
-#: The functions for calls whose replay is not the remembered response.
+#: For calls whose replay differs from the remembered response, the functions that build the replay.
 REPLAY_FUNCTIONS: dict[CallName, Callable[[Change, CallRequest, RememberedResponse], Reply]] = {
     "create_user_api_key": replay_key_creation,
 }

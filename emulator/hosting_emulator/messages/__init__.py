@@ -1,7 +1,7 @@
-"""The messages of the control API: one file for each topic, and one struct for each message.
+"""The control API's messages, with one file per topic and one struct per message.
 
-The server and the SDK use the same classes. The classes only describe data, and do not depend on the
-emulator.
+The server and the SDK use the same classes, which only describe data and do not depend on the rest
+of the emulator.
 """
 
 from hosting_emulator.messages.clock import ClockMode as ClockMode

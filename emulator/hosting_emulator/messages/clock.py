@@ -1,4 +1,4 @@
-"""Messages about a world's clock: new settings, the clock's state, and moves of the clock."""
+"""Messages about a world's clock: its settings, its state and its moves."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class ClockRequest(TypedDict, total=False):
 
 
 class ClockState(ControlMessage, frozen=True, kw_only=True):
-    """The state of a world's clock, and the events that are still scheduled."""
+    """The state of a world's clock, with the next scheduled event."""
 
     mode: Annotated[ClockMode, doc("How time passes in the world.")]
     now: Annotated[str, doc("The current world time.")]
     rate: Annotated[
-        float, doc("The number of world seconds per real second while the clock is scaled.")
+        float, doc("The number of world seconds per real second if the clock is scaled.")
     ]
     next_due_at: Annotated[
         str | None, doc("The world time of the next event; null if no event is scheduled.")
@@ -37,7 +37,5 @@ class ClockState(ControlMessage, frozen=True, kw_only=True):
 class ClockMove(ClockState, frozen=True, kw_only=True):
     """The state of a world's clock after the clock was moved."""
 
-    moved_ms: Annotated[
-        int, doc("The time by which the clock moved, in milliseconds of world time.")
-    ]
+    moved_ms: Annotated[int, doc("How far the clock moved, in milliseconds of world time.")]
     events_run: Annotated[int, doc("The number of due events that ran during the move.")]

@@ -19,20 +19,20 @@ class ConductFinding(ControlMessage, frozen=True, kw_only=True):
         list[int], doc("The numbers of the requests that broke the rule, oldest first.")
     ]
     more_requests: Annotated[
-        int, doc("The number of further requests, which the finding does not list.")
+        int, doc("The number of further requests that broke the rule but are not listed.")
     ]
-    at: Annotated[str, doc("When the client broke the rule, in world time.")]
+    at: Annotated[str, doc("The world time at which the client broke the rule.")]
     because: Annotated[
         str, doc("The sentence on which the rule is based, from the contract or an RFC.")
     ]
-    place: Annotated[str, doc("The source of the sentence, such as a part of the contract.")]
-    matters: Annotated[str, doc("The harm that breaking the rule can do.")]
+    place: Annotated[str, doc("The source of the sentence, such as a section of the contract.")]
+    matters: Annotated[str, doc("The harm that breaking the rule can cause.")]
     instead: Annotated[str, doc("What the client should do instead.")]
     chapter: Annotated[
         str | None,
         doc(
-            "The cleared log to which the request numbers refer, such as `before the world was "
-            "reset`; absent if the numbers refer to the current log."
+            "If the request numbers refer to a log that has been cleared, which one, such as "
+            "`before the world was reset`. Absent if they refer to the current log."
         ),
     ] = None
 
@@ -41,26 +41,27 @@ class ConductFinding(ControlMessage, frozen=True, kw_only=True):
 
 
 class ConductReport(ControlMessage, frozen=True, kw_only=True):
-    """A report on the conduct rules that the client broke."""
+    """A report on the rules of conduct that clients broke."""
 
-    judged: Annotated[int, doc("The number of judged requests.")]
-    unseen: Annotated[int, doc("The number of requests that left the log before the first check.")]
+    judged: Annotated[int, doc("The number of requests that were judged.")]
+    unseen: Annotated[
+        int,
+        doc("The number of requests that were dropped from the log before they could be judged."),
+    ]
     findings: Annotated[
-        list[ConductFinding], doc("The findings, each about a rule that the client broke.")
+        list[ConductFinding], doc("The findings. Each is about one rule that a client broke.")
     ]
     counts: Annotated[
         dict[str, int],
-        doc("The number of findings for each rule, including findings that are not listed."),
+        doc("The number of findings per rule, including findings that are not listed."),
     ]
     skipped_rules: Annotated[list[str], doc("The ids of the rules that the report omits.")]
-    remarks: Annotated[
-        list[str], doc("Notes about requests that were not judged, with the reason.")
-    ]
+    remarks: Annotated[list[str], doc("Notes that explain why some requests were not judged.")]
     errors: Annotated[
         list[str],
         doc(
-            "The judges' own errors. A report with errors proves nothing about the requests "
-            "without a finding."
+            "Errors in the judges themselves. If there are any, a request without a finding may "
+            "still have broken a rule."
         ),
     ]
     complete: Annotated[bool, doc("Whether every request was judged.")]
@@ -71,27 +72,28 @@ class ConductRuleRow(ControlMessage, frozen=True, kw_only=True):
 
     id: Annotated[str, doc("The id of the rule.")]
     severity: Annotated[Severity, doc("The severity of the rule's findings.")]
-    title: Annotated[str, doc("The mistake that breaks the rule, in a few words.")]
+    title: Annotated[str, doc("The mistake by which a client breaks the rule, in a few words.")]
     because: Annotated[
         str, doc("The sentence on which the rule is based, from the contract or an RFC.")
     ]
-    place: Annotated[str, doc("The source of the sentence, such as a part of the contract.")]
-    matters: Annotated[str, doc("The harm that breaking the rule can do.")]
+    place: Annotated[str, doc("The source of the sentence, such as a section of the contract.")]
+    matters: Annotated[str, doc("The harm that breaking the rule can cause.")]
     instead: Annotated[str, doc("What the client should do instead.")]
     exceptions: Annotated[
         str,
         doc(
-            "When such requests cause no finding, or a finding with a different severity. Can be empty."
+            "The cases in which breaking the rule causes no finding, or a finding of a different "
+            "severity. Can be empty."
         ),
     ]
 
 
 class ObservationState(ControlMessage, frozen=True, kw_only=True):
-    """An observation that has started."""
+    """An observation that has been started."""
 
     id: Annotated[str, doc("The id of the observation.")]
     skip_rules: Annotated[
-        list[str], doc("The ids of the rules that the observation's reports omit.")
+        list[str], doc("The ids of the rules that the reports of this observation omit.")
     ]
 
 
@@ -105,20 +107,24 @@ class RequestInProgress(ControlMessage, frozen=True, kw_only=True):
 
 
 class ChapterReport(ControlMessage, frozen=True, kw_only=True):
-    """The report on one chapter: a period in which a world's name referred to the same world."""
+    """The report on one chapter: a period during which a world's name referred to one and the same
+    world.
+    """
 
-    index: Annotated[int, doc("The number of the chapter in the observation.")]
+    index: Annotated[int, doc("The number of the chapter within the observation.")]
     world: Annotated[str, doc("The name of the world.")]
-    began: Annotated[str, doc("When the chapter began, in world time.")]
+    began: Annotated[str, doc("The world time at which the chapter began.")]
     ended: Annotated[
         Literal["deleted", "reset", "loaded", "replaced"] | None,
-        doc("What ended the chapter; null while the chapter continues."),
+        doc("What ended the chapter; null if it has not ended."),
     ]
     requests: Annotated[int, doc("The number of requests that arrived during the chapter.")]
-    released: Annotated[bool, doc("Whether the world's state and its requests were discarded.")]
+    released: Annotated[
+        bool, doc("Whether the world's state and its requests have been discarded.")
+    ]
     conduct: Annotated[
         ConductReport,
-        doc("The conduct report, whose request numbers refer to the chapter's own log."),
+        doc("The conduct report. Its request numbers refer to the log of this chapter."),
     ]
 
 
@@ -132,13 +138,14 @@ class ObservationReport(ControlMessage, frozen=True, kw_only=True):
     ]
     chapters: Annotated[list[ChapterReport], doc("The chapters.")]
     errors: Annotated[
-        list[str], doc("The judges' own errors. An observation with errors proves nothing.")
+        list[str],
+        doc("Errors in the judges themselves. If there are any, the observation proves nothing."),
     ]
     remarks: Annotated[list[str], doc("Notes about data that the observation has discarded.")]
     coverage: Annotated[
         ContractCoverage,
         doc(
-            "The parts of the contract that the clients exercised, also in the observations that "
-            "this observation replaced."
+            "The parts of the contract that clients exercised, during this observation or one "
+            "that it replaced."
         ),
     ]

@@ -1,4 +1,4 @@
-"""The rows of the public contract's tables: calls, problems and assumptions."""
+"""The rows of the tables that describe the public contract: calls, problems and assumptions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ class CallRow(ControlMessage, frozen=True, kw_only=True):
     operation_id: Annotated[str, doc("The operationId in the OpenAPI document.")]
     method: Annotated[str, doc("The method.")]
     path: Annotated[str, doc("The path, with the names of its parameters in braces.")]
-    subject: Annotated[str, doc("The kind of resource on which the call acts.")]
+    subject: Annotated[str, doc("The kind of resource that the path identifies.")]
     summary: Annotated[str, doc("A short description of the call.")]
     description: Annotated[str, doc("What the call does.")]
     idempotent: Annotated[bool, doc("Whether the call requires an Idempotency-Key.")]
     interactive: Annotated[bool, doc("Whether the call requires an interactive login.")]
-    response: Annotated[str, doc("The name of the resource in the response.")]
+    response: Annotated[str, doc("The name of the resource that the call returns.")]
     body: Annotated[list[JsonObject], doc("The fields of the request body.")]
     query: Annotated[list[JsonObject], doc("The query parameters.")]
-    role: Annotated[str, doc("The role that a user needs for the call.")]
+    role: Annotated[str, doc("The project role that a user needs to make the call.")]
     permission: Annotated[
-        str | None, doc("The permission that an API key needs; null if API keys cannot be used.")
+        str | None,
+        doc(
+            "The permission that an API key needs to make the call; null if API keys cannot "
+            "make it."
+        ),
     ]
     success: Annotated[int, doc("The status of a successful response.")]
-    codes: Annotated[list[str], doc("The codes of the problems that the call can return.")]
+    codes: Annotated[list[str], doc("The problem codes that the call can return.")]
 
 
 class ProblemRow(ControlMessage, frozen=True, kw_only=True):
@@ -41,11 +45,11 @@ class ProblemRow(ControlMessage, frozen=True, kw_only=True):
     meaning: Annotated[str, doc("What the problem means.")]
     when: Annotated[str, doc("When the emulator sends the problem.")]
     advice: Annotated[str, doc("What a client should do.")]
-    specified: Annotated[list[str], doc("The members whose values the contract specifies.")]
+    specified: Annotated[list[str], doc("The members that have values specified by the contract.")]
 
 
 class AssumptionRow(ControlMessage, frozen=True, kw_only=True):
-    """A world's assumption about a point on which the contract is silent."""
+    """An assumption that a world makes about a point on which the contract is silent."""
 
     name: Annotated[str, doc("The name of the assumption.")]
     value: Annotated[Any, doc("The assumption's value in this world.")]
@@ -56,11 +60,11 @@ class AssumptionRow(ControlMessage, frozen=True, kw_only=True):
     ]
     outside_the_letter: Annotated[list[str], doc("The values that contradict the contract.")]
     contradicts: Annotated[
-        str, doc("The sentence that the values in `outside_the_letter` contradict.")
+        str, doc("The sentence of the contract that the values in `outside_the_letter` contradict.")
     ]
     warning: Annotated[
-        str, doc("A warning if the value contradicts the contract; empty if it does not.")
+        str, doc("A warning if the value contradicts the contract, and otherwise empty.")
     ]
     about: Annotated[str, doc("What the emulator assumes.")]
     sentence: Annotated[str, doc("The sentence of the contract that leaves the point open.")]
-    fixed: Annotated[str, doc("Why the assumption cannot be set; empty if a user can set it.")]
+    fixed: Annotated[str, doc("Why a user cannot set the assumption; empty if a user can.")]

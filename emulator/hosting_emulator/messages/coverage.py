@@ -10,16 +10,16 @@ from hosting_emulator.messages.declaration import ControlMessage, doc
 
 
 class CallCoverage(ControlMessage, frozen=True, kw_only=True):
-    """The responses to one call that clients received. Lost responses do not count."""
+    """The responses to one call that clients received. Lost responses are not counted."""
 
     responses: Annotated[int, doc("The number of responses.")]
-    statuses: Annotated[dict[str, int], doc("The number of responses by status.")]
-    codes: Annotated[dict[str, int], doc("The number of problems by code.")]
+    statuses: Annotated[dict[str, int], doc("The number of responses, by status.")]
+    codes: Annotated[dict[str, int], doc("The number of problems, by code.")]
     roles: Annotated[
         dict[str, int],
         doc(
-            "The number of responses by the caller's role in the project: `owner`, `maintainer` or "
-            "`reader`, or `api_key` for a user API key."
+            "The number of responses, by the caller's role in the project: `owner`, `maintainer` "
+            "or `reader`, or `api_key` for a user API key."
         ),
     ]
     replays: Annotated[int, doc("The number of replayed responses.")]
@@ -29,11 +29,12 @@ class ContractCoverage(ControlMessage, frozen=True, kw_only=True):
     """The parts of the contract that clients exercised."""
 
     calls: Annotated[
-        dict[str, CallCoverage], doc("The calls with at least one response, by the call's name.")
+        dict[str, CallCoverage],
+        doc("The coverage of each call that had at least one response, by the call's name."),
     ]
     operation_ends: Annotated[
         dict[str, int],
-        doc("The number of responses that showed an ended operation, by the operation's state."),
+        doc("The number of responses that showed a finished operation, by the operation's state."),
     ]
     pages: Annotated[int, doc("The number of pages of deployments.")]
     following_pages: Annotated[
@@ -42,7 +43,7 @@ class ContractCoverage(ControlMessage, frozen=True, kw_only=True):
 
 
 def merge_coverage(parts: Iterable[ContractCoverage]) -> ContractCoverage:
-    """Return the combined coverage of several clients, worlds or runs, with all counts added up."""
+    """Return the combined coverage of several clients, worlds or runs. All counts are added up."""
     calls: dict[str, CallCoverage] = {}
     ends: Counter[str] = Counter()
     pages = 0

@@ -1,10 +1,10 @@
-"""The base class of all messages, and the types that several messages use.
+"""The base class of all messages, and the types that several messages share.
 
-A message is a frozen struct. The server encodes messages, and the SDK decodes them with the same
-classes. Each member has a description in its metadata. The OpenAPI document is generated from these
-descriptions. If a member's default is None, the JSON omits the member when its value is None,
-instead of sending null. A reader ignores unknown members, and refuses a message that lacks a
-required member.
+A message is a frozen struct. The server encodes messages and the SDK decodes them, both with the
+same classes. Each member is described in its metadata, from which the OpenAPI document is
+generated. A member with the default None is omitted from the JSON, rather than sent as null, when
+its value is None. When a message is decoded, unknown members are ignored and a missing required
+member is an error.
 """
 
 from __future__ import annotations
@@ -32,5 +32,5 @@ class ItemList(ControlMessage, Generic[T], frozen=True, kw_only=True):
 
 
 def doc(sentence: str) -> Meta:
-    """Return the metadata that describes a member. `sentence` may be more than one sentence."""
+    """Return the metadata that describes a member. `sentence` can contain more than one sentence."""
     return Meta(description=sentence)

@@ -10,7 +10,7 @@ from hosting_emulator.messages.declaration import ControlMessage, JsonObject, do
 class WorldEvent(ControlMessage, frozen=True, kw_only=True):
     """Something that happened in a world."""
 
-    id: Annotated[int, doc("The number of the event. Later events have higher numbers.")]
+    id: Annotated[int, doc("The event's number. Later events have higher numbers.")]
     kind: Annotated[
         str,
         doc(
@@ -20,5 +20,5 @@ class WorldEvent(ControlMessage, frozen=True, kw_only=True):
         ),
     ]
     data: Annotated[
-        JsonObject, doc("The details of the event, such as the exchange for a request.")
+        JsonObject, doc("The details of the event: for a request, for example, the exchange.")
     ]

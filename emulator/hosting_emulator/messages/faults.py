@@ -1,4 +1,4 @@
-"""Messages about a world's faults, outcomes and interventions, and about their effects so far."""
+"""Messages about a world's faults, outcomes and interventions, and what these have done."""
 
 from __future__ import annotations
 
@@ -9,58 +9,57 @@ import msgspec
 from hosting_emulator.messages.declaration import ControlMessage, JsonObject, doc
 
 S = TypeVar("S", bound=ControlMessage)
-#: The kinds of entries that a judge can protect.
+#: The kinds of entries that a judge can protect from removal.
 ProtectedKind: TypeAlias = Literal["fault", "outcome", "intervention"]
-#: The name of the member whose content is merged into the JSON form of its message.
+#: The name of the member that is flattened: in JSON, its content appears among the other members of
+#: the message.
 WRITTEN = "written"
 Written = Annotated[
     JsonObject,
-    doc("The definition as in a scenario: the effect, the match, and when to act."),
+    doc("The definition, as written in a scenario: the effect, the match, and when to act."),
 ]
 
 Optional = Annotated[
-    bool | None, doc("True if a story may pass even if the fault or outcome never acts.")
+    bool | None, doc("True if a story can pass even if the fault or outcome never acts.")
 ]
 
 
 class EntryCounts(ControlMessage, frozen=True, kw_only=True):
     """The counts of a fault, an outcome or a timeline entry.
 
-    Each count of a timeline entry is 0 until the entry acts, and 1 afterwards.
+    For a timeline entry, each count is 0 until the entry acts, and 1 after that.
     """
 
     id: Annotated[
         str, doc("The entry's id: `fault-1`, `outcome-1`, or `timeline[0]` in the timeline.")
     ]
     kind: Annotated[str, doc("The kind of fault, outcome or intervention.")]
-    optional: Annotated[bool, doc("True if a story may pass even if the entry never acts.")]
-    considered: Annotated[int, doc("The number of requests that were compared with the entry.")]
+    optional: Annotated[bool, doc("True if a story can pass even if the entry never acts.")]
+    considered: Annotated[int, doc("The number of requests that were checked against the entry.")]
     seen: Annotated[int, doc("The number of requests that the entry matched.")]
     hits: Annotated[int, doc("The number of requests on which the entry acted.")]
-    unused: Annotated[
-        str | None, doc("The reason why the entry has not acted yet; null once it has acted.")
-    ]
+    unused: Annotated[str | None, doc("Why the entry has not acted yet; null once it has acted.")]
 
 
 class Trigger(EntryCounts, frozen=True, kw_only=True):
-    """A fault, an outcome or a timeline entry, with its counts and what it waits for."""
+    """A fault, an outcome or a timeline entry, with its counts and what it is waiting for."""
 
     type: Annotated[
         Literal["fault", "outcome", "timeline entry"],
         doc("Whether the trigger is a fault, an outcome or a timeline entry."),
     ]
     effect: Annotated[
-        str, doc("What the trigger does, in words, with `…` for a list or a mapping.")
+        str, doc("What the trigger does, in words. Lists and mappings are abbreviated to `…`.")
     ]
     spent: Annotated[bool, doc("Whether the trigger is used up.")]
     waits_for: Annotated[
-        str | None, doc("What the trigger waits for, in words; null once the wait is over.")
+        str | None, doc("What the trigger is waiting for, in words; null if it is not waiting.")
     ]
     result: Annotated[
         str | None,
         doc(
-            "What a timeline entry did, or why the entry was refused. Null before the entry is due, "
-            "and for faults and outcomes."
+            "For a timeline entry, what it did or why it was refused. Null until the entry is "
+            "due, and always null for faults and outcomes."
         ),
     ]
 
@@ -69,34 +68,32 @@ class OutcomeState(ControlMessage, frozen=True, kw_only=True):
     """An armed outcome: its definition and its counts."""
 
     id: Annotated[str, doc("The id of the outcome.")]
-    order: Annotated[int, doc("The outcome's position among the outcomes of the world.")]
+    order: Annotated[int, doc("The outcome's position among the outcomes in the world.")]
     written: Written
     optional: Optional = None
-    armed_at: Annotated[str, doc("When the outcome was armed, in world time.")]
+    armed_at: Annotated[str, doc("The world time at which the outcome was armed.")]
     considered: Annotated[
         int,
-        doc("The number of requests to start an operation against which the outcome was checked."),
+        doc("The number of operation-starting requests that were checked against the outcome."),
     ]
     seen: Annotated[int, doc("The number of operations that the outcome matched.")]
     hits: Annotated[
         int,
         doc(
-            "The number of operations to which the outcome applies. With `while`, the number of "
-            "operations on which the outcome acted."
+            "The number of operations to which the outcome was applied. With `while`, the number "
+            "of operations on which it has acted."
         ),
     ]
     spent: Annotated[bool, doc("Whether the outcome is used up.")]
     unused: Annotated[
         str | None,
-        doc(
-            "The reason why the outcome has changed no operation yet; null once it has changed one."
-        ),
+        doc("Why the outcome has not changed any operation yet; null once it has changed one."),
     ]
     note: Annotated[
         str | None,
         doc(
-            "Notes about operations on which the outcome cannot act, and about where a client sees "
-            "the outcome's effect."
+            "Notes about operations on which the outcome cannot act, and about where a client "
+            "can see its effect."
         ),
     ] = None
     protected: Annotated[
@@ -112,26 +109,24 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     """An armed fault: its definition and its counts."""
 
     id: Annotated[str, doc("The id of the fault.")]
-    order: Annotated[int, doc("The fault's position among the faults of the world.")]
+    order: Annotated[int, doc("The fault's position among the faults in the world.")]
     written: Written
     after_commit: Annotated[
         bool | None,
         doc(
-            "Whether the fault acts after the call has changed the world, or before. Null for a fault "
+            "Whether the fault acts before or after the call changes the world. Null for a fault "
             "that alters the response, makes a read stale, or delivers the request twice."
         ),
     ]
     optional: Optional = None
-    armed_at: Annotated[str, doc("When the fault was armed, in world time.")]
+    armed_at: Annotated[str, doc("The world time at which the fault was armed.")]
     considered: Annotated[int, doc("The number of requests that were checked against the fault.")]
     seen: Annotated[int, doc("The number of requests that the fault matched.")]
     hits: Annotated[int, doc("The number of requests on which the fault acted.")]
     spent: Annotated[bool, doc("Whether the fault is used up.")]
-    unused: Annotated[
-        str | None, doc("The reason why the fault has not acted yet; null once it has acted.")
-    ]
+    unused: Annotated[str | None, doc("Why the fault has not acted yet; null once it has acted.")]
     note: Annotated[
-        str | None, doc("The fault's effects outside its world; absent if there are none.")
+        str | None, doc("How the fault affects more than its own world; absent if it does not.")
     ] = None
     protected: Annotated[
         bool | None,
@@ -143,7 +138,7 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
 
 
 class ProtectedFaultState(ControlMessage, frozen=True, kw_only=True):
-    """A fault, outcome or intervention that a judge keeps in worlds and that clients cannot remove."""
+    """A fault, outcome or intervention that a judge adds to worlds and that clients cannot remove."""
 
     id: Annotated[str, doc("The id of the entry.")]
     worlds: Annotated[
@@ -155,23 +150,23 @@ class ProtectedFaultState(ControlMessage, frozen=True, kw_only=True):
     seen: Annotated[
         int,
         doc(
-            "The number of matching requests in all worlds. For an intervention, the number of "
-            "times that it was applied."
+            "The number of matching requests in all worlds. For an intervention, how often it "
+            "was applied."
         ),
     ]
     hits: Annotated[
         int,
         doc(
-            "The number of requests on which the fault or outcome acted, in all worlds. For an "
-            "intervention, the number of times that it was applied."
+            "The number of requests in all worlds on which the fault or outcome acted. For an "
+            "intervention, how often it was applied."
         ),
     ]
 
 
 class FaultsRemoved(ControlMessage, frozen=True, kw_only=True):
-    """The number of removed faults or outcomes."""
+    """How many faults or outcomes were removed."""
 
-    removed: Annotated[int, doc("The number of removed entries.")]
+    removed: Annotated[int, doc("The number of entries that were removed.")]
 
 
 class InterventionDone(ControlMessage, frozen=True, kw_only=True):
@@ -191,12 +186,13 @@ class FaultEffect(ControlMessage, frozen=True, kw_only=True):
 
 
 class FaultKinds(ControlMessage, frozen=True, kw_only=True):
-    """The kinds of faults or outcomes, and the fields of their matches and conditions."""
+    """The kinds of faults or outcomes, and the fields that their matches and conditions can have."""
 
     effects: Annotated[list[FaultEffect], doc("The kinds.")]
     matches: Annotated[dict[str, str], doc("The meaning of each field of a match.")]
     conditions: Annotated[
-        dict[str, str], doc("The meaning of each field that determines when to act.")
+        dict[str, str],
+        doc("The meaning of each field that determines when a fault or outcome acts."),
     ]
     while_: Annotated[
         dict[str, str], doc("The meaning of each condition on the world that `while` accepts.")
@@ -220,20 +216,22 @@ class InterventionRow(ControlMessage, frozen=True, kw_only=True):
 
 
 class VariationPoint(ControlMessage, frozen=True, kw_only=True):
-    """A point that the contract leaves open, and the calls whose responses vary there."""
+    """A point that the contract leaves open, and the calls that can return different responses there."""
 
     id: Annotated[str, doc("The name of the point.")]
     about: Annotated[str, doc("What varies.")]
     sentence: Annotated[str, doc("The sentence of the contract that leaves the point open.")]
     lasts_for: Annotated[
-        str, doc("The scope within which the choice stays the same, such as the world.")
+        str, doc("The scope in which the choice stays the same, such as the world.")
     ]
-    calls: Annotated[list[str], doc("The calls whose responses vary; empty for all calls.")]
-    assumptions: Annotated[list[str], doc("The assumptions whose values are drawn at this point.")]
+    calls: Annotated[
+        list[str], doc("The calls that can return different responses; empty for all calls.")
+    ]
+    assumptions: Annotated[list[str], doc("The assumptions for which this point draws values.")]
 
 
 def merge_written(state: FaultState | OutcomeState) -> JsonObject:
-    """Return a state as a JSON object that contains the members of `written` directly."""
+    """Return a state as a JSON object, with the members of `written` at its top level."""
     merged: JsonObject = {}
     absent = {field.name for field in msgspec.structs.fields(state) if not field.required}
     for name, value in msgspec.structs.asdict(state).items():
@@ -245,7 +243,9 @@ def merge_written(state: FaultState | OutcomeState) -> JsonObject:
 
 
 def split_written(document: JsonObject, kind: type[S]) -> JsonObject:
-    """Return a copy in which `written` contains all members that `kind` does not declare."""
+    """Return a copy of a document in which all members that `kind` does not declare are moved into
+    `written`.
+    """
     declared = kind.__struct_encode_fields__
     written = {name: value for name, value in document.items() if name not in declared}
     return {**document, WRITTEN: written}

@@ -1,4 +1,6 @@
-"""Messages about a world's operations: their states, their histories, and explanations of both."""
+"""Messages about a world's operations: their states, their histories, and explanations of what they
+are waiting for.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from hosting_emulator.messages.declaration import ControlMessage, doc
 
 
 class OperationName(ControlMessage, frozen=True, kw_only=True):
-    """An operation's summary."""
+    """A summary of an operation."""
 
     id: Annotated[str, doc("The id of the operation.")]
     kind: Annotated[str, doc("The kind of operation.")]
@@ -23,12 +25,14 @@ class OperationState(OperationName, frozen=True, kw_only=True):
 
     phase: Annotated[str, doc("The phase of the operation.")]
     stuck: Annotated[bool, doc("Whether the operation is stuck.")]
-    created_at: Annotated[str, doc("When the operation was created, in world time.")]
-    updated_at: Annotated[str, doc("When the operation last changed, in world time.")]
+    created_at: Annotated[str, doc("The world time at which the operation was created.")]
+    updated_at: Annotated[str, doc("The world time at which the operation last changed.")]
     age_ms: Annotated[
         int, doc("The time since the operation was created, in milliseconds of world time.")
     ]
-    wait_reason: Annotated[str | None, doc("What the operation waits for; null once it has ended.")]
+    wait_reason: Annotated[
+        str | None, doc("What the operation is waiting for; null once it has ended.")
+    ]
 
 
 class OperationSpan(ControlMessage, frozen=True, kw_only=True):
@@ -37,10 +41,13 @@ class OperationSpan(ControlMessage, frozen=True, kw_only=True):
     state: Annotated[str, doc("The state.")]
     phase: Annotated[str, doc("The phase.")]
     stuck: Annotated[bool, doc("Whether the operation was stuck.")]
-    from_: Annotated[str, doc("When the period began, in world time.")] = field(name="from")
+    from_: Annotated[str, doc("The world time at which the period began.")] = field(name="from")
     to: Annotated[
         str | None,
-        doc("When the period ended; null for the last period of an unfinished operation."),
+        doc(
+            "The world time at which the period ended; null for the current period of an "
+            "unfinished operation."
+        ),
     ]
 
 
@@ -63,7 +70,7 @@ class Timeline(ControlMessage, frozen=True, kw_only=True):
 class NextStep(ControlMessage, frozen=True, kw_only=True):
     """An operation's next event."""
 
-    at: Annotated[str, doc("When the event is due, in world time.")]
+    at: Annotated[str, doc("The world time at which the event is due.")]
     event: Annotated[str, doc("What happens when the event is due.")]
 
 
@@ -82,15 +89,13 @@ class Why(ControlMessage, frozen=True, kw_only=True):
     at: Annotated[str, doc("The current world time.")]
     sentences: Annotated[list[str], doc("The sentences of the explanation.")]
     next: Annotated[
-        NextStep | None, doc("The next event; null if the operation does not proceed by itself.")
+        NextStep | None, doc("The next event; null if the operation does not advance on its own.")
     ]
     waits_for: Annotated[
         str | None,
-        doc("The id of the operation that must end first; null if there is no such operation."),
+        doc("The id of the operation that must end first; null if there is none."),
     ]
-    held_by: Annotated[
-        str | None, doc("The cause that holds the operation; null if there is none.")
-    ]
+    held_by: Annotated[str | None, doc("What is holding the operation up; null if nothing is.")]
     commands: Annotated[list[str], doc("Commands that advance the operation.")]
 
     def __str__(self) -> str:

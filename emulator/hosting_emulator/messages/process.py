@@ -1,4 +1,4 @@
-"""Messages about the running process: its addresses, its health, and refused requests."""
+"""Messages about the running process: its URLs, its health, and the requests that it refuses."""
 
 from __future__ import annotations
 
@@ -19,30 +19,34 @@ class Info(ControlMessage, frozen=True, kw_only=True):
         ),
     ]
     pid: Annotated[int, doc("The id of the process.")]
-    instance: Annotated[str, doc("A random id, which is different after each start.")]
+    instance: Annotated[str, doc("A random id that is different each time the emulator starts.")]
     base_url: Annotated[str, doc("The base URL of the default world, without `/v1`.")]
     dev_base_url: Annotated[
-        str, doc("The base URL of the contract's development server; equal to `base_url`.")
+        str,
+        doc(
+            "The base URL of the development server that the contract names; the same as "
+            "`base_url`."
+        ),
     ]
     control_url: Annotated[str, doc("The URL of the control API.")]
     docs_url: Annotated[str, doc("The URL of the documentation.")]
     openapi_url: Annotated[str, doc("The URL of the public API's OpenAPI document.")]
     data_dir: Annotated[
-        str | None, doc("The directory in which worlds are stored; null if nothing is stored.")
+        str | None, doc("The directory in which worlds are stored; null if they are not stored.")
     ]
     durability: Annotated[
         str,
         doc(
-            "The durability of stored changes: `process` if they survive a crash of the "
-            "process, or `disk` if they also survive a crash of the machine."
+            "How durable stored changes are: `process` if they survive a crash of the process, "
+            "or `disk` if they also survive a crash of the machine."
         ),
     ]
     tls_port: Annotated[int | None, doc("The TLS port of the dev origins; null if there is none.")]
-    started_at: Annotated[str, doc("When the process started, in real time.")]
+    started_at: Annotated[str, doc("The real time at which the process started.")]
 
 
 class PageSecret(ControlMessage, frozen=True, kw_only=True):
-    """The header that marks requests from the emulator's own pages."""
+    """The header that identifies requests from the emulator's own pages."""
 
     header: Annotated[str, doc("The name of the header.")]
     value: Annotated[str, doc("The value of the header.")]
@@ -56,14 +60,14 @@ class Health(ControlMessage, frozen=True, kw_only=True):
     storage: Annotated[
         str | None,
         doc(
-            "The last problem with files in the data directory that were deleted or replaced "
-            "while the emulator was running; null if there was no such problem."
+            "The most recent problem caused by files in the data directory being deleted or "
+            "replaced while the emulator was running; null if there was none."
         ),
     ]
 
 
 class ApiProblem(ControlMessage, frozen=True, kw_only=True):
-    """The reason why the control API refused a request (RFC 9457)."""
+    """Why the control API refused a request (RFC 9457)."""
 
     type: Annotated[str, doc("A URI that identifies the kind of problem.")]
     title: Annotated[str, doc("A short name for the kind of problem.")]
@@ -73,7 +77,7 @@ class ApiProblem(ControlMessage, frozen=True, kw_only=True):
 
 
 class OAuthError(ControlMessage, frozen=True, kw_only=True):
-    """The reason why the identity provider refused a request (RFC 6749, section 5.2)."""
+    """Why the identity provider refused a request (RFC 6749, section 5.2)."""
 
     error: Annotated[str, doc("The error code.")]
     error_description: Annotated[str, doc("What is wrong.")]

@@ -1,4 +1,4 @@
-"""Messages about a world's projects, with everything that belongs to a project."""
+"""Messages about a world's projects and everything that belongs to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FlagState(ControlMessage, frozen=True, kw_only=True):
 class DatabaseState(ControlMessage, frozen=True, kw_only=True):
     """A project's database in one environment."""
 
-    data_mode: Annotated[str, doc("The data mode, such as `shared`.")]
+    data_mode: Annotated[str, doc("The data mode of the project's databases, such as `shared`.")]
     provider_failing: Annotated[bool, doc("Whether the database provider is failing.")]
     compute: Annotated[
         JsonObject | None, doc("The database as the public API shows it; null if it is absent.")
@@ -34,19 +34,19 @@ class ProjectMember(ControlMessage, frozen=True, kw_only=True):
     through: Annotated[
         Literal["organization", "project"],
         doc(
-            "The source of the role: `organization` for an owner of the organization, "
+            "Where the role comes from: `organization` for an owner of the organization, "
             "`project` for a member of the project."
         ),
     ]
 
 
 class TicketState(ControlMessage, frozen=True, kw_only=True):
-    """A dev access ticket without its value."""
+    """A dev access ticket, without its secret."""
 
     id: Annotated[str, doc("The id of the ticket.")]
     user: Annotated[str, doc("The alias of the user who created the ticket.")]
     state: Annotated[str, doc("The state of the ticket.")]
-    expires_at: Annotated[str, doc("When the ticket expires, in world time.")]
+    expires_at: Annotated[str, doc("The world time at which the ticket expires.")]
 
 
 class ProjectState(ControlMessage, frozen=True, kw_only=True):
@@ -65,10 +65,10 @@ class ProjectState(ControlMessage, frozen=True, kw_only=True):
         str | None,
         doc("The id of the operation that holds the mutation claim; null if the claim is free."),
     ]
-    claim_held: Annotated[bool, doc("Whether the hold_claim intervention holds the claim.")]
+    claim_held: Annotated[bool, doc("Whether the `hold_claim` intervention is holding the claim.")]
     dns: Annotated[JsonObject, doc("The DNS authorization as the public API shows it.")]
     databases: Annotated[dict[str, DatabaseState], doc("The databases, by environment.")]
-    counts: Annotated[dict[str, int], doc("The number of `deployments` in the project.")]
+    counts: Annotated[dict[str, int], doc("The total number of deployments in the project.")]
     deployments: Annotated[list[JsonObject], doc("The latest deployments, newest first.")]
     users: Annotated[list[ProjectMember], doc("The users who have a role in the project.")]
     tickets: Annotated[list[TicketState], doc("The latest dev access tickets, newest first.")]

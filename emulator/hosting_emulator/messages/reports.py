@@ -1,4 +1,4 @@
-"""A world's report: a single document about what happened in the world."""
+"""The report on a world: a single document that describes what happened in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.messages.operations import Why
 from hosting_emulator.messages.requests import ReportedRequests
 from hosting_emulator.messages.worlds import VariationState
 
-#: The JSON form of a FaultState or an OutcomeState, which contains the members of `written` directly.
+#: The JSON form of a FaultState or an OutcomeState, with the members of `written` at its top level.
 FaultJson = Annotated[
     JsonObject, Meta(extra_json_schema={"$ref": "#/components/schemas/FaultState"})
 ]
@@ -22,7 +22,7 @@ OutcomeJson = Annotated[
 
 
 class WorldReport(ControlMessage, frozen=True, kw_only=True):
-    """A report on one world, with its last requests and its unfinished operations."""
+    """A report on one world, with its latest requests and its unfinished operations."""
 
     world: Annotated[str, doc("The name of the world.")]
     base_url: Annotated[str, doc("The base URL of the world, without `/v1`.")]
@@ -35,8 +35,10 @@ class WorldReport(ControlMessage, frozen=True, kw_only=True):
     variation: Annotated[
         VariationState | None, doc("How responses vary; null if responses do not vary.")
     ]
-    requests: Annotated[ReportedRequests, doc("The last exchanges.")]
-    refused: Annotated[list[str], doc("Why timeline entries were refused when they were due.")]
-    operations: Annotated[list[Why], doc("The operations that have not ended.")]
+    requests: Annotated[ReportedRequests, doc("The latest exchanges.")]
+    refused: Annotated[
+        list[str], doc("Messages about timeline entries that were refused when they became due.")
+    ]
+    operations: Annotated[list[Why], doc("The unfinished operations.")]
     faults: Annotated[list[FaultJson], doc("The armed faults.")]
     outcomes: Annotated[list[OutcomeJson], doc("The armed outcomes.")]

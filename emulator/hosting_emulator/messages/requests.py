@@ -1,4 +1,6 @@
-"""Messages about a world's request log: filters, exchanges, and the decisions behind the responses."""
+"""Messages about a world's request log: filters, exchanges, and the decisions that led to the
+responses.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ class RequestFilters(TypedDict, total=False):
     call: Annotated[
         str | None,
         Meta(
-            description="A call's name, or `none` for paths that belong to no call.",
+            description="The name of a call, or `none` for paths that do not belong to any call.",
             examples=["list_deployments"],
         ),
     ]
@@ -39,38 +41,49 @@ class RequestFilters(TypedDict, total=False):
     since: Annotated[
         str | None,
         Meta(
-            description="A world timestamp (inclusive), or how long ago, such as `5m`.",
+            description=(
+                "Only exchanges at or after this time: a timestamp in world time, or how "
+                "long ago, such as `5m`."
+            ),
             examples=["1h"],
         ),
     ]
     before: Annotated[
         str | None,
         Meta(
-            description="A world timestamp (exclusive), or how long ago, such as `5m`.",
+            description=(
+                "Only exchanges before this time: a timestamp in world time, or how long "
+                "ago, such as `5m`."
+            ),
             examples=["5m"],
         ),
     ]
     text: Annotated[
         str | None,
         Meta(
-            description="Text that the request line, the call, the code, a reason or a body must contain.",
+            description=(
+                "Text to search for in the request line, the call, the code, the reasons and "
+                "the bodies."
+            ),
             examples=["deployments"],
         ),
     ]
     after: Annotated[
         int | None,
-        Meta(description="A request number. The filter selects later exchanges.", examples=[1]),
+        Meta(
+            description="A request number. Only exchanges with higher numbers match.", examples=[1]
+        ),
     ]
 
 
 class Message(ControlMessage, frozen=True, kw_only=True):
     """A request or a response, with secrets redacted."""
 
-    headers: Annotated[list[tuple[str, str]], doc("The headers as pairs of name and value.")]
+    headers: Annotated[list[tuple[str, str]], doc("The headers, as pairs of a name and a value.")]
     body: Annotated[
-        str | None, doc("The body, or the beginning of a long body; null if the body is not text.")
+        str | None, doc("The body, or its beginning if it is long; null if the body is not text.")
     ]
-    body_bytes: Annotated[int, doc("The length of the whole body, in bytes.")]
+    body_bytes: Annotated[int, doc("The length of the complete body, in bytes.")]
     body_cut: Annotated[bool, doc("Whether `body` contains only the beginning of the body.")]
 
     @property
@@ -88,7 +101,7 @@ class Message(ControlMessage, frozen=True, kw_only=True):
 
 
 class AlteredPart(ControlMessage, frozen=True, kw_only=True):
-    """A part of a response that a fault altered.
+    """One part of a response that a fault altered.
 
     The values are strings. Secrets are redacted, and long values are truncated.
     """
@@ -119,15 +132,16 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     """The summary of a request and its response in the request log."""
 
     n: Annotated[int, doc("The number of the request in the log.")]
-    at: Annotated[str, doc("When the request was handled, in world time.")]
+    at: Annotated[str, doc("The world time at which the request was handled.")]
     method: Annotated[str, doc("The method of the request.")]
     path: Annotated[str, doc("The path, without the world's prefix.")]
     query: Annotated[str, doc("The query string.")]
     call: Annotated[
-        str | None, doc("The name of the call; null for a path that belongs to no call.")
+        str | None, doc("The name of the call; null if the path does not belong to any call.")
     ]
     project: Annotated[
-        str | None, doc("The id of the project in the path, or of the operation's project.")
+        str | None,
+        doc("The id of the project in the path, or of the project that the operation belongs to."),
     ]
     operation: Annotated[
         str | None,
@@ -160,50 +174,50 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
         str | None,
         doc("The kind of fault that caused the response to be lost; null if it was not lost."),
     ]
-    why: Annotated[tuple[str, ...], doc("The reasons for the response, in sentences.")]
-    varied: Annotated[list[str], doc("The variation points at which the response varies.")]
+    why: Annotated[tuple[str, ...], doc("The reasons for the response, as sentences.")]
+    varied: Annotated[list[str], doc("The variation points at which the response was varied.")]
     duration_us: Annotated[
         float, doc("The real time that the emulator spent on the request, in microseconds.")
     ]
     in_progress: Annotated[
         bool,
         doc(
-            "Whether the request is still waiting for its body, a delay or the disk, so that no "
-            "response has been sent yet."
+            "Whether the response has not been sent yet, because the request is waiting for its "
+            "body, a delay or the disk."
         ),
     ]
     altered: Annotated[
         list[AlteredPart] | None,
-        doc("The parts of the response that faults altered; absent if there are none."),
+        doc("The parts of the response that faults altered; absent if faults altered nothing."),
     ] = None
     stale_at: Annotated[
         str | None,
         doc(
-            "The world time of the earlier state that the response shows because of a fault; absent "
-            "if the response shows the current state."
+            "If a fault made the response show an earlier state, the world time of that state; "
+            "absent otherwise."
         ),
     ] = None
     second_delivery_of: Annotated[
         int | None,
-        doc("The number of the original request, if a fault delivered it again as this request."),
+        doc("If this request is a second delivery by a fault, the number of the original request."),
     ] = None
     second_delivery: Annotated[
         int | None,
-        doc("The number of the second delivery, if a fault delivered this request twice."),
+        doc("If a fault delivered this request twice, the number of the second delivery."),
     ] = None
     discarded: Annotated[
         bool | None,
-        doc("True if the client received the response to the other delivery instead of this one."),
+        doc("True if the client received the response to the other delivery rather than this one."),
     ] = None
 
     @property
     def failed(self) -> bool:
-        """Whether the client saw a failure: a status of at least 400, or a lost response."""
+        """Whether the client saw a failure: a status of 400 or above, or a lost response."""
         return self.status >= 400 or self.lost is not None
 
 
 class Exchange(ExchangeSummary, frozen=True, kw_only=True):
-    """An exchange in a list."""
+    """An exchange, as listed."""
 
     trail: Annotated[
         list[TrailStep] | None,
@@ -212,14 +226,14 @@ class Exchange(ExchangeSummary, frozen=True, kw_only=True):
     arrival: Annotated[
         int | None,
         doc(
-            "The request's position in the order of arrival across all worlds of the process. "
+            "The request's position in the order of arrival across all worlds in the process. "
             "Present only in an observation."
         ),
     ] = None
 
 
 class WholeExchange(ExchangeSummary, frozen=True, kw_only=True):
-    """An exchange with headers, bodies and trail."""
+    """An exchange with its headers, its bodies and its trail."""
 
     request: Annotated[Message, doc("The request.")]
     response: Annotated[Message, doc("The response.")]
@@ -227,28 +241,28 @@ class WholeExchange(ExchangeSummary, frozen=True, kw_only=True):
 
 
 class RequestPage(ControlMessage, frozen=True, kw_only=True):
-    """The latest exchanges of a world."""
+    """A world's latest exchanges."""
 
     total: Annotated[int, doc("The total number of requests since the log was last cleared.")]
     times_cleared: Annotated[
         int,
         doc(
-            "How many times the log was cleared because the world was reset or replaced. Each time, "
-            "request numbers restart at 1."
+            "How many times the log has been cleared because the world was reset or replaced. "
+            "Each time, request numbers start again at 1."
         ),
     ]
     items: Annotated[list[Exchange], doc("The exchanges, newest first.")]
 
 
 class ReportedProblem(ControlMessage, frozen=True, kw_only=True):
-    """The problem in the response to a request."""
+    """The problem that a response contains."""
 
     code: Annotated[str, doc("The code of the problem.")]
     detail: Annotated[str, doc("The detail of the problem.")]
 
 
 class ReportedExchange(ExchangeSummary, frozen=True, kw_only=True):
-    """An exchange in the report of a world."""
+    """An exchange in a world's report."""
 
     problem: Annotated[
         ReportedProblem | None, doc("The problem in the response; null if there was none.")
@@ -256,14 +270,14 @@ class ReportedExchange(ExchangeSummary, frozen=True, kw_only=True):
 
 
 class ReportedRequests(ControlMessage, frozen=True, kw_only=True):
-    """The latest exchanges, in the report of a world."""
+    """The latest exchanges in a world's report."""
 
     total: Annotated[int, doc("The total number of requests.")]
     items: Annotated[list[ReportedExchange], doc("The exchanges, oldest first.")]
 
 
 class HeaderValues(UserDict[str, str]):
-    """Headers with case-insensitive names. The values of a repeated header are joined with a comma."""
+    """Headers with case-insensitive names. The values of a repeated header are joined with commas."""
 
     def __init__(self, pairs: Iterable[Iterable[str]]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Messages about scenarios: the library, the reports of stories, and recorded scenarios."""
+"""Messages about scenarios: the library, reports on stories, and recorded scenarios."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ class ScenarioName(ControlMessage, frozen=True, kw_only=True):
     kind: Annotated[
         Literal["world", "story"],
         doc(
-            "`world` if the failure is part of the scenario's world, for example as a fault or in "
-            "the timeline. `story` if the failure occurs only while the scenario's story runs, so "
-            "`start --scenario` does not reproduce it."
+            "`world` if the failure is part of the scenario's world, for example a fault or a "
+            "timeline entry. `story` if the failure occurs only while the scenario's story runs, "
+            "so `start --scenario` does not reproduce it."
         ),
     ]
     description: Annotated[str, doc("The purpose of the scenario.")]
 
 
 class ScenarioText(ScenarioName, frozen=True, kw_only=True):
-    """A scenario in the library, with its YAML."""
+    """A scenario in the library, including its YAML."""
 
     text: Annotated[str, doc("The YAML.")]
 
 
 class RecordedScenario(ScenarioText, frozen=True, kw_only=True):
-    """A recording of a world's requests and changes, as a scenario whose story passes."""
+    """A recording of a world's requests and changes, in the form of a scenario with a story that
+    passes.
+    """
 
     steps: Annotated[int, doc("The number of steps.")]
     left_out: Annotated[
         list[str],
         doc(
-            "The requests that the scenario omits. Each item names a request and the reason, such "
-            "as a body that was only partly stored."
+            "The requests that the scenario omits. Each item names a request and says why it was "
+            "omitted, for example because only part of its body was stored."
         ),
     ]
 
@@ -46,11 +48,11 @@ class RecordedScenario(ScenarioText, frozen=True, kw_only=True):
 class StepDifference(ControlMessage, frozen=True, kw_only=True):
     """A difference between the expected and the actual result of a step."""
 
-    at: Annotated[str, doc("The path of the value that differs.")]
+    at: Annotated[str, doc("The path to the value that differs.")]
     expected: Annotated[Any, doc("The expected value.")]
     found: Annotated[Any, doc("The actual value.")]
-    line: Annotated[int, doc("The line of the expectation in the file, starting at 1.")]
-    column: Annotated[int, doc("The column of the expectation in its line, starting at 1.")]
+    line: Annotated[int, doc("The line number of the expectation in the file, starting at 1.")]
+    column: Annotated[int, doc("The column at which the expectation begins, starting at 1.")]
 
 
 class StepResponse(ControlMessage, frozen=True, kw_only=True):
@@ -77,27 +79,28 @@ class StoryStep(ControlMessage, frozen=True, kw_only=True):
     passed: Annotated[bool, doc("Whether the step passed.")]
     message: Annotated[str, doc("The result of the step.")]
     waited_ms: Annotated[
-        int, doc("The total delay that a client would have seen in this step, in milliseconds.")
+        int,
+        doc("The total delay that a client would have experienced in this step, in milliseconds."),
     ]
     differences: Annotated[list[StepDifference], doc("The differences from the expected result.")]
     responses: Annotated[list[StepResponse], doc("The responses.")]
     nearest: Annotated[
-        list[str], doc("The logged requests that are most similar to the expected requests.")
+        list[str], doc("The requests in the log that are most similar to the expected ones.")
     ]
 
 
 class StoryEntry(EntryCounts, frozen=True, kw_only=True):
-    """A fault, an outcome or a timeline entry of a story."""
+    """A fault, an outcome or a timeline entry in a story."""
 
     at: Annotated[str, doc("The path of the entry in the file.")]
     line: Annotated[int, doc("The line of the entry in the file.")]
 
 
 class StoryReport(ControlMessage, frozen=True, kw_only=True):
-    """The result of a scenario's story, up to the first failed step."""
+    """The result of running a scenario's story. The run stops at the first failed step."""
 
     scenario: Annotated[str, doc("The name of the scenario.")]
-    file: Annotated[str, doc("The file name that error messages use.")]
+    file: Annotated[str, doc("The name of the file, as error messages show it.")]
     passed: Annotated[
         bool,
         doc("Whether the story passed. The story also fails if a required entry never acted."),
@@ -110,5 +113,5 @@ class StoryReport(ControlMessage, frozen=True, kw_only=True):
     ]
     warnings: Annotated[
         list[str],
-        doc("The warnings about assumptions that contradicted the contract at any step."),
+        doc("Warnings about assumptions that contradicted the contract at any step."),
     ]

@@ -13,7 +13,7 @@ class AccessToken(ControlMessage, frozen=True, kw_only=True):
     access_token: Annotated[str, doc("The token.")]
     token_type: Annotated[Literal["Bearer"], doc("The scheme of the Authorization header.")]
     expires_in: Annotated[int, doc("The lifetime of the token, in seconds of world time.")]
-    expires_at: Annotated[str, doc("When the token expires, in world time.")]
+    expires_at: Annotated[str, doc("The world time at which the token expires.")]
 
 
 class KeyMetadata(ControlMessage, frozen=True, kw_only=True):
@@ -22,33 +22,33 @@ class KeyMetadata(ControlMessage, frozen=True, kw_only=True):
     id: Annotated[str, doc("The id of the key.")]
     organization_id: Annotated[str, doc("The id of the key's organization.")]
     name: Annotated[str, doc("The name of the key.")]
-    obfuscated_value: Annotated[str, doc("The value with most characters hidden.")]
+    obfuscated_value: Annotated[str, doc("The value, with most of its characters hidden.")]
     permissions: Annotated[list[str], doc("The permissions of the key.")]
-    expires_at: Annotated[str, doc("When the key expires, in world time.")]
-    created_at: Annotated[str, doc("When the key was created, in world time.")]
+    expires_at: Annotated[str, doc("The world time at which the key expires.")]
+    created_at: Annotated[str, doc("The world time at which the key was created.")]
 
 
 class NewApiKey(ControlMessage, frozen=True, kw_only=True):
     """A new user API key."""
 
-    value: Annotated[str, doc("The value of the key, which no other response contains.")]
-    key: Annotated[KeyMetadata, doc("The key without its value.")]
+    value: Annotated[str, doc("The value of the key. No other response contains it.")]
+    key: Annotated[KeyMetadata, doc("The key, without its value.")]
 
 
 class KeyState(ControlMessage, frozen=True, kw_only=True):
-    """A user API key of a world."""
+    """A user API key in a world."""
 
     id: Annotated[str, doc("The id of the key.")]
     name: Annotated[str, doc("The name of the key.")]
     user: Annotated[str, doc("The alias of the user who owns the key.")]
     organization: Annotated[str, doc("The alias of the key's organization.")]
-    obfuscated_value: Annotated[str, doc("The value with most characters hidden.")]
+    obfuscated_value: Annotated[str, doc("The value, with most of its characters hidden.")]
     permissions: Annotated[list[str], doc("The permissions of the key.")]
-    created_at: Annotated[str, doc("When the key was created, in world time.")]
-    expires_at: Annotated[str, doc("When the key expires, in world time.")]
+    created_at: Annotated[str, doc("The world time at which the key was created.")]
+    expires_at: Annotated[str, doc("The world time at which the key expires.")]
     last_used_at: Annotated[
         str | None,
-        doc("When the key was last used, in world time; null if it has never been used."),
+        doc("The world time at which the key was last used; null if it has never been used."),
     ]
     revoked: Annotated[bool, doc("Whether the key was revoked.")]
     expired: Annotated[bool, doc("Whether the key has expired.")]

@@ -11,39 +11,41 @@ from hosting_emulator.messages.tokens import AccessToken
 
 
 class VariationState(ControlMessage, frozen=True, kw_only=True):
-    """How the responses of a world vary."""
+    """How a world's responses vary."""
 
     seed: Annotated[str, doc("The seed of the variation.")]
     only: Annotated[
-        list[str] | None, doc("The only points at which responses vary; null for all points.")
+        list[str] | None, doc("The points at which responses vary; null for all points.")
     ]
-    assumed: Annotated[JsonObject, doc("The assumptions whose values were drawn from the seed.")]
-    varied: Annotated[dict[str, int], doc("The number of varied responses, by point.")]
+    assumed: Annotated[
+        JsonObject, doc("The assumptions that were drawn from the seed, with their values.")
+    ]
+    varied: Annotated[dict[str, int], doc("The number of responses that were varied, by point.")]
 
 
 class WorldMember(ControlMessage, frozen=True, kw_only=True):
-    """An organization, user or project of a world."""
+    """An organization, user or project in a world."""
 
     alias: Annotated[str, doc("The name that scenarios and the control API use.")]
     id: Annotated[str, doc("The id that the public API uses.")]
 
 
 class WorldOrganization(WorldMember, frozen=True, kw_only=True):
-    """An organization of a world."""
+    """An organization in a world."""
 
     name: Annotated[str, doc("The name of the organization.")]
     plan: Annotated[str, doc("The plan of the organization.")]
 
 
 class WorldUser(WorldMember, frozen=True, kw_only=True):
-    """A user of a world."""
+    """A user in a world."""
 
     email: Annotated[str, doc("The email address of the user.")]
     name: Annotated[str, doc("The name of the user.")]
 
 
 class WorldProject(WorldMember, frozen=True, kw_only=True):
-    """A project of a world."""
+    """A project in a world."""
 
     handle: Annotated[str, doc("The handle of the project.")]
     organization_id: Annotated[str, doc("The id of the project's organization.")]
@@ -51,18 +53,18 @@ class WorldProject(WorldMember, frozen=True, kw_only=True):
 
 
 class WorldSummary(ControlMessage, frozen=True, kw_only=True):
-    """A world's summary."""
+    """A summary of a world."""
 
     name: Annotated[str, doc("The name of the world.")]
     seed: Annotated[str, doc("The seed from which ids and secrets are drawn.")]
-    ephemeral: Annotated[bool, doc("Whether the world is kept in memory only.")]
+    ephemeral: Annotated[bool, doc("Whether the world exists only in memory.")]
     base_url: Annotated[str, doc("The base URL of the world, without `/v1`.")]
     control_url: Annotated[str, doc("The URL of the world in the control API.")]
     issuer: Annotated[str, doc("The issuer of the world's tokens.")]
     commit: Annotated[int, doc("The number of the latest commit.")]
     scenario: Annotated[
         str | None,
-        doc("The file name of the scenario to which a reset returns; null for the default world."),
+        doc("The file name of the scenario that a reset restores; null for the default world."),
     ]
     clock: Annotated[ClockState, doc("The state of the world's clock.")]
     assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]
@@ -77,7 +79,8 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
         doc("The numbers of `projects`, `operations`, `deployments`, `tickets` and `api_keys`."),
     ]
     triggers: Annotated[
-        list[Trigger], doc("The faults, outcomes and timeline entries, and what each waits for.")
+        list[Trigger],
+        doc("The faults, outcomes and timeline entries, and what each of them is waiting for."),
     ]
     organizations: Annotated[list[WorldOrganization], doc("The organizations.")]
     users: Annotated[list[WorldUser], doc("The users.")]
@@ -85,13 +88,14 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
 
 
 class NewWorldSummary(WorldSummary, frozen=True, kw_only=True):
-    """A new world's summary, with an access token if requested."""
+    """A summary of a new world, with an access token if one was requested."""
 
     token: Annotated[AccessToken | None, doc("The access token, if one was requested.")] = None
     notices: Annotated[
         list[str],
         doc(
-            "Sentences about the clock, if the world is from a scenario and its clock stands still."
+            "If the world was created from a scenario and its clock is not moving, sentences "
+            "that say so."
         ),
     ]
 
@@ -102,7 +106,8 @@ class LoadedWorldSummary(WorldSummary, frozen=True, kw_only=True):
     notices: Annotated[
         list[str],
         doc(
-            "Sentences about changes to the time, the clock and the request log, and about how to go back."
+            "Sentences that describe what loading the scenario did to the time, the clock and "
+            "the request log, and how to undo it."
         ),
     ]
 
@@ -111,7 +116,7 @@ class CommitEntry(ControlMessage, frozen=True, kw_only=True):
     """A change that a world accepted."""
 
     commit: Annotated[int, doc("The number of the commit.")]
-    at: Annotated[str, doc("When the change was made, in world time.")]
+    at: Annotated[str, doc("The world time at which the change was made.")]
     title: Annotated[str, doc("The cause of the change.")]
     summary: Annotated[
         str, doc("The effect of the commit; empty if the title already describes the effect.")

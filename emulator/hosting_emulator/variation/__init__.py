@@ -1,1 +1,1 @@
-"""Varies responses within the limits of the contract, based on a seed."""
+"""Varies responses in ways that the contract allows, based on a seed."""

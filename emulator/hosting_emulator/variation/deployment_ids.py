@@ -1,4 +1,4 @@
-"""Varies the ids of the deployments with which a world begins, so that they do not sort by time."""
+"""Varies the ids of the deployments that a new world contains, so that they do not sort by time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from hosting_emulator.world.value import World, apply
 def vary_deployment_ids(world: World, variation: Variation) -> World:
     """Return a new world in which some deployments have different ids.
 
-    The deployments keep their positions in the list. The world must be new, because an id that a
-    client has seen must not change. An id does not change either if another record, such as a
-    planned intervention, mentions the id.
+    The deployments keep their positions in the list. The world must be new, because an id must not
+    change once a client has seen it. An id also stays the same if another record, such as a planned
+    intervention, mentions it.
     """
     deployments = _deployments_in_order(world)
     new_ids: dict[str, str] = {}
@@ -47,7 +47,7 @@ def vary_deployment_ids(world: World, variation: Variation) -> World:
     for key, operation in world.rows(OPERATIONS):
         if operation.deployment_id in new_ids:
             operations[key] = replace(operation, deployment_id=new_ids[operation.deployment_id])
-    # No deployment can be removed from the index, so the index is rebuilt in the order of the list.
+    # Deployments cannot be removed from the index, so rebuild it in the order of the list.
     tables = {**world.tables, DEPLOYMENTS.name: {}}
     emptied = replace(world, tables=tables, indexes=without_deployments(world.indexes))
     writes = {DEPLOYMENTS.name: renamed_deployments, OPERATIONS.name: operations}
@@ -65,6 +65,6 @@ def _deployments_in_order(world: World) -> list[Deployment]:
 
 
 def _records_beside_deployments(world: World) -> bytes:
-    """Return all records that may mention a deployment's id, except the operation that created it."""
+    """Return all records that could mention a deployment's id, apart from deployments and operations."""
     names = set(world.tables) - {DEPLOYMENTS.name, OPERATIONS.name}
     return msgspec.json.encode([dict(world.tables[name]) for name in sorted(names)])

@@ -1,7 +1,7 @@
-"""Varies the body, the headers and the media type of a response by seeded random draws.
+"""Varies the body, the headers and the media type of a response at random, based on a seed.
 
-The draw at a variation point does not depend on other points. A failure can therefore be traced to
-the point that caused the failure.
+The draw at one variation point does not depend on any other point. A failure can therefore be
+traced to the point that caused it.
 """
 
 from __future__ import annotations
@@ -28,27 +28,29 @@ T = TypeVar("T")
 #: The probability of a variation, as a numerator and a denominator.
 Odds: TypeAlias = tuple[int, int]
 HALF: Odds = (1, 2)
-#: The odds for a choice that a service makes only once. Two of three seeds vary.
+#: The odds for a choice that a service makes only once: two out of three seeds vary.
 OFTEN: Odds = (2, 3)
 RARELY: Odds = (1, 3)
 
 
 def draw_number(seed: str, point: str, *thing: str) -> int:
-    """Return a 62-bit integer that depends only on the seed, the point and the names in `thing`."""
+    """Return a 62-bit integer that is determined by the seed, the point and the names in `thing`."""
     return int.from_bytes(derive(seed, "variation", point, *thing, size=8), "big") >> 2
 
 
 def draw_index(seed: str, count: int, point: str, *thing: str) -> int:
     """Return a number from 0 to `count` - 1 for the point and the names in `thing`.
 
-    If the seed is a whole number, consecutive seeds take turns: the seeds 1 to `count` draw each
-    number exactly once, and so do the next `count` seeds. A few seeds therefore show every
-    alternative if there are only a few, although a service makes most choices only once.
+    If the seed is a whole number, consecutive seeds cycle through the numbers: the seeds 1 to
+    `count` draw each number exactly once, and so do the next `count` seeds. A service makes most
+    choices only once, so this ensures that a few seeds are enough to show a small number of
+    alternatives.
     """
     if not seed.isdecimal():
         return draw_number(seed, point, *thing) % count
     block, turn = divmod(int(seed) - 1, count)
-    # Each point and each block of seeds starts at its own number. Points are thus independent.
+    # Each point and each block of seeds starts at a different number, so that points are
+    # independent.
     return (draw_number(str(block), point, str(count), *thing) + turn) % count
 
 
@@ -56,9 +58,9 @@ class Draws:
     """The random draws for one response.
 
     `response_name` identifies the response. `varied` contains the points that changed the response.
-    `thing` contains names that say how long a choice lasts. Without names, a choice holds for the
-    whole world. If the names identify an operation, the choice holds for this operation. If
-    `response_name` is one of the names, the choice holds only for this response.
+    The names in `thing` determine what a choice applies to. With no names, it applies to the whole
+    world. If the names identify an operation, it applies to that operation. If `response_name` is
+    one of the names, it applies only to this response.
     """
 
     def __init__(self, variation: Variation, response_name: str) -> None:
@@ -68,7 +70,7 @@ class Draws:
         self.varied: set[str] = set()
 
     def wants(self, point: str, *thing: str, odds: Odds = HALF) -> bool:
-        """Decide with the probability `odds` whether a thing varies at a point.
+        """Decide, with the probability `odds`, whether a thing varies at a point.
 
         Nothing varies at a point that the variation does not include.
         """
@@ -85,21 +87,21 @@ class Draws:
         return is_taken
 
     def pick(self, point: str, choices: Sequence[T], *thing: str, current: object = None) -> T:
-        """Draw one of the choices. The choice that equals `current` is excluded."""
+        """Draw one of the choices, excluding a choice that is equal to `current`."""
         others = [choice for choice in choices if current is None or choice != current]
         return others[draw_index(self._seed, len(others), point, "which", *thing)]
 
     def rank(self, point: str, name: str) -> int:
-        """Return a sort key for a name. The resulting order is the same in the whole world."""
+        """Return a sort key for a name. The resulting order is the same throughout a world."""
         return draw_number(self._seed, point, "rank", name)
 
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """How one page of a list varies.
+    """How a single page of a list varies.
 
-    `size` is the maximum number of items, and `longer` is the extra length of the cursor. `varied`
-    contains the points that caused the variation.
+    `size` is the maximum number of items, and `longer` is the number of extra characters in the
+    cursor. `varied` contains the points that caused the variation.
     """
 
     size: int
@@ -109,7 +111,7 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class ResponseObject:
-    """An object in a response, with its resource, its members, and its path such as `/items/3`."""
+    """An object in a response, with its resource, its members and its path, such as `/items/3`."""
 
     resource: Resource
     path: str
@@ -118,11 +120,11 @@ class ResponseObject:
     def identity(self, whole: dict[str, Any]) -> tuple[str, ...]:
         """Return names that identify the object, for use in draws.
 
-        The name is the object's id or, if the object has none, the id of `whole`, which is the
-        whole response object. If `whole` has no id either, the names are its project and, unless
-        both environments share one database, its environment. An id is represented by its position
-        among all ids. A recording contains no seed, so its replay creates different ids, but at the
-        same positions. The replay therefore gets the same responses.
+        `whole` is the whole response. The result identifies the object by its own id or, failing
+        that, by the id of `whole`. If `whole` has no id either, the result contains its project
+        and, unless both environments share one database, its environment. An id is represented by
+        its counter rather than its text. A recording contains no seed, so replaying it creates
+        different ids, but with the same counters. The replay therefore gets the same responses.
         """
         for document in (self.members, whole):
             if "id" in document:
@@ -134,7 +136,7 @@ class ResponseObject:
 
 
 def objects_in(resource_name: str, document: Any, path: str = "") -> Iterator[ResponseObject]:
-    """Yield the objects in a response. An object precedes the objects that it contains."""
+    """Yield the objects in a response, each before the objects that it contains."""
     if isinstance(document, list):
         for index, item in enumerate(document):
             yield from objects_in(resource_name, item, f"{path}/{index}")
@@ -148,10 +150,10 @@ def objects_in(resource_name: str, document: Any, path: str = "") -> Iterator[Re
 def vary_paging(
     variation: Variation, response_name: str, size: int, longer: Sequence[int]
 ) -> Paging:
-    """Draw the variation of a page.
+    """Decide at random how a page varies.
 
-    The drawn page size is from 1 to `size`, and differs from page to page. The extra length of the
-    cursor is 0 or one of `longer`, and is the same for all cursors of a world.
+    The page size is drawn from 1 to `size`, separately for each page. The number of extra
+    characters in the cursor is 0 or one of `longer`, and is the same for all cursors in a world.
     """
     draws = Draws(variation, response_name)
     if size > 1 and draws.takes("page-size", response_name, odds=OFTEN):
@@ -170,7 +172,7 @@ def vary_body(
     body: bytes,
     paging: Paging | None = None,
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return the varied body of a response, and the points at which the body was varied.
+    """Return the varied body of a response, and the points at which it was varied.
 
     `resource` is the name of the resource in the body.
     """
@@ -184,7 +186,7 @@ def vary_body(
         _vary_problem(draws, document)
     elif len(document.get("scopes", ())) > 1 and draws.takes("scope-order", odds=OFTEN):
         document["scopes"].reverse()  # the contract does not specify the order of scopes
-    whole = dict(document)  # `_vary_absent` may omit members that identify the response
+    whole = dict(document)  # `_vary_absent` can omit members that identify the response
     for part in objects_in(resource, document):
         _vary_absent(draws, part)
     parts = list(objects_in(resource, document))
@@ -201,7 +203,7 @@ def vary_body(
     return body, tuple(sorted(draws.varied))
 
 
-#: Header fields that a service or a proxy may add. One row may contain several fields.
+#: Header fields that a service or a proxy might add. A row can contain several fields.
 _HEADERS: tuple[tuple[tuple[str, str], ...], ...] = (
     (("X-Edge-Region", "eu-central-1b"),),
     (("Server-Timing", "edge;dur=1.7, origin;dur=12"),),
@@ -215,8 +217,8 @@ _HEADERS: tuple[tuple[tuple[str, str], ...], ...] = (
     (("Content-Language", "de-AT"),),
 )
 _HEADER_COUNTS = (1, 2, 4)
-#: Parameters of a media type. Their names are case-insensitive, their values may be quoted, and
-#: optional whitespace may surround the semicolon (RFC 9110, sections 5.6.6 and 8.3.1).
+#: Parameters of a media type. Their names are case-insensitive, their values can be quoted, and
+#: whitespace is allowed around the semicolon (RFC 9110, sections 5.6.6 and 8.3.1).
 _PARAMETERS = (
     "; charset=utf-8",
     ";charset=UTF-8",
@@ -235,9 +237,10 @@ def vary_headers(
     headers: Sequence[tuple[str, str]],
     request_id: str,
 ) -> tuple[str, list[tuple[str, str]], set[str]]:
-    """Return a response's varied media type, its varied headers, and the points that varied them.
+    """Return a response's varied media type, its varied headers, and the points at which they were
+    varied.
 
-    All responses of a world with the same media type vary in the same way.
+    In a world, all responses with the same media type vary in the same way.
     """
     draws = Draws(variation, response_name)
     varied_headers = list(headers)
@@ -257,7 +260,7 @@ def vary_headers(
 def _pick_several(
     draws: Draws, point: str, choices: Sequence[T], counts: Sequence[int], *thing: str
 ) -> list[T]:
-    """Draw several different choices. Their number is drawn from `counts`."""
+    """Draw several different choices. How many is itself drawn from `counts`."""
     count = draws.pick(point, counts, *thing, "count")
     start = draws.pick(point, range(len(choices)), *thing)
     return [choices[(start + number * 3) % len(choices)] for number in range(count)]
@@ -276,10 +279,10 @@ _RESULTS: tuple[dict[str, Any], ...] = (
 
 
 def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
-    """Vary an operation's progress, the time until the next poll, and the operation's result.
+    """Vary an operation's progress, the time until its next poll, and its result.
 
-    All responses that show the operation vary in the same way. A client that copes with only one of
-    the choices therefore fails, instead of recovering with the next response.
+    All responses that show the operation vary in the same way. A client that cannot handle the
+    choice therefore fails, instead of recovering with the next response.
     """
     identity = id_counter(operation["id"])
     progress = operation.get("progress")
@@ -322,7 +325,7 @@ _ACTIONS = (
     "Später erneut versuchen, 後でもう一度 🔁",
     _LONG_TEXT,
 )
-#: Functions that return a URI reference for the id of a request.
+#: Functions that return a URI reference for a request id.
 _INSTANCES: tuple[Callable[[str], str], ...] = (
     lambda id_: f"/problems/{id_}",
     lambda id_: f"https://problems.example/{id_}?view=full#cause",
@@ -335,9 +338,9 @@ _INSTANCES: tuple[Callable[[str], str], ...] = (
 def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
     """Vary the texts of a problem, and add an `instance`.
 
-    The code and the texts that the contract specifies do not vary. A title does not change from
-    occurrence to occurrence (RFC 9457, section 3.1.3), so the world has only one title for each
-    code. The `detail` belongs to the occurrence, so it is drawn for each response.
+    The code and the texts that the contract specifies do not vary. A title must not change from
+    occurrence to occurrence (RFC 9457, section 3.1.3), so it is drawn once per code for the whole
+    world. The `detail` is specific to the occurrence, so it is drawn separately for each response.
     """
     point = "problem-wording"
     code = document["code"]
@@ -356,7 +359,7 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
 def _vary_absent(draws: Draws, part: ResponseObject) -> None:
     """Omit some optional members that have a value.
 
-    All objects of a kind omit the same members, as if the service did not have these members.
+    All objects of a kind omit the same members, as if the service did not support them.
     """
     kind = part.resource.name
     for field in part.resource.omissible_fields:
@@ -369,8 +372,8 @@ def _vary_absent(draws: Draws, part: ResponseObject) -> None:
 def _vary_extra(draws: Draws, part: ResponseObject) -> None:
     """Add unknown members at the start or the end of an object.
 
-    All objects of a kind get the same members. An object that must not have additional properties
-    gets none.
+    All objects of a kind get the same members. Objects that must not have additional properties get
+    none.
     """
     if part.resource.closed:
         return
@@ -390,11 +393,11 @@ def _vary_extra(draws: Draws, part: ResponseObject) -> None:
     part.members.update(members)
 
 
-#: The possible numbers of unknown members that are added to an object.
+#: The possible numbers of unknown members to add to an object.
 _MEMBER_COUNTS = (1, 2, 5)
 
 
-#: The id and the words of a variation point, by resource and field.
+#: The id and the words of the variation point for each resource and field that has one.
 _OPEN_WORDS = {
     (words.resource, words.field): (point.id, words)
     for point in POINTS.values()
@@ -417,16 +420,15 @@ def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> No
                 part.members[name] = draws.pick(point, words.others, *thing, current=word)
 
 
-#: How widely a single form of timestamps is used: in the whole world, in one field, or in one
-#: object.
+#: Where the same timestamp form is used: throughout the world, per field, or per object.
 _FORM_SCOPES = ("world", "field", "object")
 
 
 def _vary_times(draws: Draws, parts: list[ResponseObject], whole: dict[str, Any]) -> None:
     """Rewrite a response's timestamps.
 
-    A world has either one form, or a form for each field of a kind, or a form for each object. The
-    same field of the same object thus always has the same form.
+    A world uses one form throughout, one form per field of a kind of object, or one form per
+    object. The same field of the same object therefore always has the same form.
     """
     point = "timestamp-form"
     if not draws.wants(point, odds=OFTEN):

@@ -1,15 +1,15 @@
-"""Members that variation adds to objects. No client knows them, because the contract does not name them.
+"""The members that a variation adds to objects. They are not in the contract, so no client knows them.
 
-The values cover every JSON type, and some values are nested. Some names have a meaning in a
-programming language or in a client library, such as `class`, `length` or `error`.
+The values cover every JSON type, and some values are nested. Some names, such as `class`, `length`
+or `error`, have a meaning in a programming language or a client library.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Names and values of members. A name is not added to an object if the contract already uses it for
-#: a member of the object.
+#: The names and values of the members. A name is not added to an object that has a member of this
+#: name in the contract.
 EXTRA_MEMBERS: tuple[tuple[str, Any], ...] = (
     ("revision", 7),
     ("class", "standard"),

@@ -1,7 +1,7 @@
 """The points at which responses can vary. Each point is a choice that the contract leaves open.
 
-Parameter names, the polling path, roles, zones and a token's claims do not vary, because a client
-must know them before its first request.
+Parameter names, the polling path, roles, zones and token claims do not vary, because a client must
+know them before it sends its first request.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import VariationPoint
 
-#: A function that tells whether a point can vary the responses of a call.
+#: A function that returns whether a point can vary the responses to a call.
 Responses: TypeAlias = Callable[[CallSpec], bool]
 
 
-#: The scopes of a choice: once a choice is made, it stays the same within its scope.
+#: The possible scopes of a choice. Within its scope, a choice stays the same once it has been made.
 WORLD = "the world"
 EACH_KIND = "the world, separately for each kind of object"
 EACH_CODE = "the world, separately for each problem code (`detail`: for a single response)"
@@ -35,15 +35,15 @@ RESPONSE = "a single response"
 
 
 class VariationRefused(ValueError):
-    """A variation has an invalid seed or invalid points. The message describes the valid values."""
+    """A variation has an invalid seed or invalid points. The message says what is valid."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenWords:
-    """The words that a point can write into a field that contains a word from an open set.
+    """The words that a point can substitute in a field whose set of words is open.
 
-    The point never replaces `contract_word`, because the contract names this word. If
-    `contract_word` is None, the point may replace any word.
+    The point never replaces `contract_word`, because that word is in the contract. If
+    `contract_word` is None, the point can replace any word.
     """
 
     resource: str
@@ -52,8 +52,8 @@ class OpenWords:
     others: tuple[str, ...]
 
 
-#: Words in forms that any open set may use. Some contain a word that has a meaning elsewhere, and some
-#: mean something in a programming language.
+#: Unusual but valid words for any open set. Some contain a word that has a meaning elsewhere in the
+#: API, and some have a meaning in a programming language.
 UNUSUAL_WORDS = (
     "not_failed",
     "QUARANTINED",
@@ -74,13 +74,13 @@ class Point:
     """A choice that the contract leaves open, at which responses can vary.
 
     `about` describes the variation, and `sentence` quotes the part of the contract that leaves the
-    choice open. `lasts_for` names the scope within which the choice stays the same. A point with
-    `assumptions` draws their values once for the whole world.
+    choice open. `lasts_for` names the scope within which the choice stays the same. If the point
+    has `assumptions`, their values are drawn once for the whole world.
 
     `varies` selects the calls whose responses the point can vary. If `varies` is None, the point
     can vary the responses that the assumptions affect. A point with neither `varies` nor
     assumptions can vary the responses of every call, and every problem. `statuses` (by problem
-    code) and `words` contain the values that the point can draw.
+    code) and `words` contain the values that can be drawn at the point.
     """
 
     id: str
@@ -117,7 +117,7 @@ def _with_open_objects(spec: CallSpec) -> bool:
 
 
 def _objects(resource_name: str) -> Iterator[Resource]:
-    """Yield a resource and all resources that it contains."""
+    """Yield a resource and all the resources that it contains."""
     resource = RESOURCES[resource_name]
     yield resource
     for part in resource.parts.values():
@@ -126,12 +126,12 @@ def _objects(resource_name: str) -> Iterator[Resource]:
 
 @cache
 def varied_calls(point_id: str) -> list[str]:
-    """Return the calls whose responses a point can vary.
+    """Return the names of the calls whose responses a point can vary.
 
     An empty list means all calls and all problems.
     """
     point = POINTS[point_id]
-    # Calls that return an operation come first.
+    # Put calls that return an operation first.
     specs = sorted(ALL_CALLS.values(), key=lambda spec: spec.response != "Operation")
     return [spec.call_id for spec in specs if _varies(point, spec)]
 
@@ -143,7 +143,7 @@ def _varies(point: Point, spec: CallSpec) -> bool:
 
 
 def list_points() -> list[VariationPoint]:
-    """Return all points in the form that the control API and the CLI show."""
+    """Return all points, in the form that the control API and the CLI show."""
     return [
         VariationPoint(
             id=point.id,
@@ -183,13 +183,13 @@ _ROWS = (
     ),
     Point(
         id="key-created-status",
-        about="the first creation of a key returns a different success status",
+        about="creating a key for the first time returns a different success status",
         sentence="Success status codes of operations 2, 3 and 4: not shown.",
         assumptions=("key_created_status",),
     ),
     Point(
         id="key-replayed-status",
-        about="an exact replay of a key's creation returns a different success status",
+        about="an exact replay of a key creation returns a different success status",
         sentence="Success status codes of operations 2, 3 and 4: not shown.",
         assumptions=("key_replayed_status",),
     ),
@@ -204,8 +204,8 @@ _ROWS = (
         about="a problem whose status the contract leaves open has a different status",
         sentence="Which HTTP status each other code uses [...]: not shown.",
         assumptions=("problem_statuses",),
-        # The statuses of `unauthenticated`, `forbidden` and `rate_limited` do not vary, because
-        # HTTP defines them.
+        # HTTP defines the statuses for `unauthenticated`, `forbidden` and `rate_limited`, so they
+        # do not vary.
         statuses={
             "invalid_request": (422,),
             "service_unavailable": (
@@ -385,7 +385,9 @@ _ROWS = (
     ),
     Point(
         id="operation-replay",
-        about="a replayed call that starts an operation shows the operation's current state",
+        about=(
+            "replaying a call that starts an operation returns the operation in its current state"
+        ),
         sentence=(
             "Same key and same body: first result returned without switching again. [said of call "
             "1]"
@@ -394,7 +396,7 @@ _ROWS = (
     ),
     Point(
         id="flag-reenabled",
-        about="switching on a flag that is already on changes its enabled_at",
+        about="switching on a flag that is already on changes its `enabled_at`",
         sentence="when the current owner switched the flag on",
         assumptions=("flag_reenabled",),
     ),
@@ -425,13 +427,16 @@ _ROWS = (
     ),
     Point(
         id="wrong-method",
-        about="a method that a path does not support is handled like an unknown path",
+        about=(
+            "a request with a method that its path does not support is refused like one for "
+            "an unknown path"
+        ),
         sentence="which code follows which other condition: not shown.",
         assumptions=("wrong_method",),
     ),
     Point(
         id="page-size",
-        about="a page has fewer items than allowed",
+        about="a page has fewer items than the maximum",
         sentence=(
             "Query parameter names for the cursor and the page size, default page size and "
             "ordering: not shown."
@@ -454,7 +459,7 @@ _ROWS = (
     ),
     Point(
         id="absent-fields",
-        about="optional fields are omitted although they have a value",
+        about="optional fields are omitted even if they have a value",
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
@@ -637,21 +642,21 @@ _ROWS = (
     ),
     Point(
         id="result-content",
-        about="the result of a successful operation has different content or is empty",
+        about="the result of a successful operation has different content, or none",
         sentence="Operation.result: content not shown.",
         lasts_for=OPERATION,
         varies=_responses_of("Operation"),
     ),
     Point(
         id="next-poll",
-        about="progress contains a different time until the next poll",
+        about="`progress` contains a different time until the next poll",
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
         lasts_for=OPERATION,
         varies=_responses_of("Operation"),
     ),
     Point(
         id="extra-fields",
-        about="objects have additional, unknown fields where the contract allows this",
+        about="objects have additional, unknown fields wherever the contract allows them",
         sentence="No additional properties [said of PoweredByFlag alone].",
         lasts_for=EACH_KIND,
         varies=_with_open_objects,
@@ -673,7 +678,7 @@ _ROWS = (
     ),
     Point(
         id="json-escapes",
-        about="the body escapes characters that need no escape, such as / or <",
+        about="the body escapes characters that do not need escaping, such as / or <",
         sentence="All bodies are JSON.",
     ),
     Point(
@@ -709,7 +714,7 @@ _ROWS = (
         ),
     ),
 )
-#: All points by id, in the order in which documents list them.
+#: All points by id, in the order in which the documentation lists them.
 POINTS = {point.id: point for point in _ROWS}
-#: The points whose assumptions are drawn once for a world.
+#: The points with assumptions, whose values are drawn once per world.
 ASSUMED = tuple(point for point in _ROWS if point.assumptions)

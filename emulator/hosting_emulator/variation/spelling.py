@@ -1,6 +1,6 @@
-"""Writes documents as JSON, and varies the order of their members, their whitespace and escapes.
+"""Writes documents as JSON, varying the order of members, the whitespace and the escapes.
 
-A service writes all its documents in the same way, so each choice is drawn once for the world.
+A service writes all of its documents in the same way, so each choice is drawn once per world.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _Order: TypeAlias = Callable[[list[str]], list[str]]
 
-#: The odds that a world writes its documents differently.
+#: The odds that a world varies one of these aspects.
 _OFTEN = (2, 3)
 
 
@@ -45,7 +45,7 @@ def spell(draws: Draws, document: dict[str, Any]) -> bytes:
 
 
 def _order(draws: Draws) -> _Order:
-    """Draw the order of the members of all objects."""
+    """Draw the order in which all objects list their members."""
     orders: tuple[_Order, ...] = (
         lambda names: names[::-1],
         sorted,
@@ -93,7 +93,7 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def _escape_strings(text: str, escape: Callable[[str], str]) -> str:
-    """Return JSON in which `escape` has written each character of names and strings."""
+    """Return JSON with each character in names and strings replaced by the result of `escape`."""
     return _STRING.sub(
         lambda match: f'"{"".join(escape(character) for character in json.loads(match[0]))}"', text
     )
@@ -105,7 +105,9 @@ def _plain(character: str) -> str:
 
 
 def _coded(character: str) -> str:
-    r"""Return a character as `\u` and four hexadecimal digits, or as two such codes."""
+    r"""Return a character as `\u` and four hexadecimal digits, or as two such codes if it needs a
+    surrogate pair.
+    """
     units = character.encode("utf-16-be").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
@@ -134,7 +136,7 @@ def _escape_markup(character: str) -> str:
     return _plain(character)
 
 
-#: Functions that write one character of a string.
+#: Functions that write a single character of a string.
 ESCAPES: tuple[Callable[[str], str], ...] = (
     _escape_both,
     _coded,

@@ -1,6 +1,7 @@
-"""The forms in which a timestamp can be written: its time zone, and the digits of its fraction.
+"""The forms in which a timestamp can be written: with different time zones, and with different
+numbers of fraction digits.
 
-Every form of a timestamp denotes the same moment. A form must satisfy both standards that the
+All forms of a timestamp denote the same moment. A form must conform to both standards that the
 contract names. RFC 3339 also allows a lowercase `t` and `z`, a space, and the offset -00:00, but
 ISO 8601 does not, so these are never used.
 """
@@ -9,8 +10,8 @@ from __future__ import annotations
 
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 
-#: Time zones as RFC 3339 writes them. Some of these time zones are far apart, so that a client that
-#: compares timestamps as strings fails even for times that differ by hours.
+#: Time zones as RFC 3339 writes them. Some of them are far apart, so that a client that compares
+#: timestamps as strings fails even if the times are hours apart.
 OFFSETS = (
     "Z",
     "+05:30",
@@ -23,20 +24,20 @@ OFFSETS = (
     "+01:00",
     "-08:00",
 )
-#: How many digits a fraction can have. A fraction has more digits than this number if the moment
-#: cannot be written with fewer.
+#: The possible numbers of fraction digits. More digits are written if the moment cannot be
+#: represented with fewer.
 FRACTION_DIGITS = (6, 0, 9, 1, 3, 2, 7, 4, 8, 5)
 _DAY_MS = 86_400_000
 
 
 def respell(text: str, offset: str, digits: int) -> str:
-    """Return a timestamp with a different offset, and with `digits` (0 to 9) digits of fraction.
+    """Return a timestamp with a different offset and with `digits` (0 to 9) fraction digits.
 
-    The timestamp still denotes the same moment: if the moment needs more digits (up to three), they
-    are written.
+    The result denotes the same moment: if the moment needs more digits (up to three), they are
+    written.
 
-    A timestamp within a day of the first or the last possible time is returned unchanged, because
-    its year in a different time zone could be out of range.
+    A timestamp within a day of the earliest or latest possible time is returned unchanged, because
+    in a different time zone its year could be out of range.
     """
     at_ms = parse_timestamp(text)
     if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:
@@ -49,7 +50,7 @@ def respell(text: str, offset: str, digits: int) -> str:
 
 
 def _minutes(offset: str) -> int:
-    """Return an offset in minutes east of UTC."""
+    """Return an offset as a number of minutes east of UTC."""
     if offset == "Z":
         return 0
     minutes = int(offset[1:3]) * 60 + int(offset[4:6])

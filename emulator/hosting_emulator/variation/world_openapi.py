@@ -1,4 +1,4 @@
-"""Builds the OpenAPI document of a world.
+"""Builds the OpenAPI document for a world.
 
 The document describes the world's variation, and uses values from the world as examples.
 """
@@ -17,15 +17,15 @@ from hosting_emulator.world.records import Variation, WorldSource
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import World
 
-#: The maximum number of operations used as examples. The examples are the operations that created
-#: the first project's newest deployments.
+#: The maximum number of operations used as examples. They are the operations that created the
+#: newest deployments of the first project.
 _EXAMPLE_OPERATIONS = 3
 
 
 def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
-    """Return, by resource, the fields that the variation may omit from responses.
+    """Return, by resource, the fields that a variation can omit from responses.
 
-    The OpenAPI document must not require a field that the variation may omit.
+    The OpenAPI document must not require any of these fields.
     """
     if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
         return {}
@@ -37,7 +37,7 @@ def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
 
 
 def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:
-    """Return the OpenAPI document of a world at `server_url` with dev origins on port `dev_port`."""
+    """Return the OpenAPI document for a world at `server_url` with dev origins on port `dev_port`."""
     absent = document_absent(world.variation)
     document = openapi_document(world.assumptions, server_url, absent, example_values(world))
     if dev_port not in (None, 443):
@@ -45,22 +45,24 @@ def world_document(world: World, server_url: str, dev_port: int | None = None) -
         for field in (
             ticket["origin"],
             ticket["redeem_url"],
-        ):  # the contract's format has no port
+        ):  # the contract's pattern does not allow a port
             field["pattern"] = field["pattern"].replace("[a-z0-9.-]+", f"[a-z0-9.-]+:{dev_port}")
     return document
 
 
 def default_document() -> dict[str, Any]:
-    """Return the OpenAPI document of a default world with a frozen clock, without a running emulator."""
+    """Return the OpenAPI document for a default world with a frozen clock, for use without a
+    running emulator.
+    """
     world = new_world(DEFAULT_WORLD, DEFAULT_SEED, WorldSource("frozen"), 0)
     return world_document(world, "http://127.0.0.1:4620")
 
 
 def example_values(world: World) -> dict[str, dict[str, Any]]:
-    """Return example values for the inputs of calls, from the world's first organization.
+    """Return example values for the inputs of calls, taken from the world's first organization.
 
-    The outer keys are names of parameters and fields. The inner keys are labels such as the alias
-    of a project. The result is empty if the world has no organizations.
+    The outer keys are the names of parameters and fields. The inner keys are labels, such as a
+    project's alias. The result is empty if the world has no organizations.
     """
     organizations = in_order(world, ORGANIZATIONS)
     if not organizations:

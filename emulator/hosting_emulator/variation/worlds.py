@@ -1,8 +1,8 @@
-"""Varies a world as a whole by drawing its assumptions.
+"""Varies a world as a whole by choosing its assumptions at random.
 
-Some parts of responses must be the same in all responses of a world. To vary such parts,
-assumptions are drawn from the seed. An assumption that a user has set is never drawn. A drawn value
-always differs from the default.
+Some aspects of responses must be the same in all responses from a world. To vary these, the values
+of assumptions are drawn from the seed. A value is never drawn for an assumption that a user has
+set, and a drawn value always differs from the default.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ def read_variation(seed: str, only: Iterable[str] | None = None) -> Variation:
 def set_variation(
     change: Change, variation: Variation, fixed_names: Collection[str] = ()
 ) -> Variation:
-    """Vary a world, and return the variation with the drawn assumptions.
+    """Vary a world, and return the variation, including the assumptions that were drawn.
 
     The variation replaces any earlier variation, and stays in force after a reset. Assumptions in
-    `fixed_names`, and assumptions that differ from their defaults, do not change. The same
-    variation of the same world always draws the same assumptions.
+    `fixed_names`, and assumptions that differ from their defaults, do not change. In the same
+    world, the same variation always draws the same assumptions.
     """
     before = change.get(VARIATION, SINGLETON_KEY)
     assumptions = _without(change.assumptions, before)
@@ -68,7 +68,7 @@ def set_variation(
 
 
 def clear_variation(change: Change) -> bool:
-    """End a world's variation, and reset the drawn assumptions to their defaults.
+    """Remove a world's variation, and reset the drawn assumptions to their defaults.
 
     Returns whether the world had a variation.
     """
@@ -94,7 +94,7 @@ def varied_world(
 def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
     """Return the assumptions with the variation's drawn values reset to their defaults.
 
-    A drawn assumption that a user has changed after the draw keeps the user's value.
+    If a user changed an assumption after it was drawn, it keeps the user's value.
     """
     if before is None:
         return assumptions
@@ -115,14 +115,14 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
         change.delete(VARIATION, SINGLETON_KEY)
     else:
         change.put(VARIATION, SINGLETON_KEY, variation)
-        # A reset must draw the assumptions again, because the world may start with different
-        # assumptions after the reset.
+        # A reset must draw the assumptions again, because it can start the world with different
+        # assumptions.
         variation = replace(variation, assumed={})
     change.put(ORIGIN, SINGLETON_KEY, replace(origin, variation=variation))
 
 
 _PROFILES = ("timed 3s 12s", "timed 5s 20s", "timed 1s 25s", "timed 12s 9s")
-#: The values to draw for assumptions that have no list of alternatives.
+#: The values to draw from for assumptions that have no list of alternatives.
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "source_profile": _PROFILES,
     "domains_profile": _PROFILES,
@@ -147,9 +147,9 @@ STATUSES = POINTS["problem-status"].statuses
 def draw_assumptions(
     variation: Variation, assumptions: Assumptions, fixed_names: Collection[str]
 ) -> dict[str, Any]:
-    """Return the drawn assumptions by name.
+    """Draw values for assumptions, and return them by name.
 
-    Assumptions in `fixed_names`, and assumptions that a user has set, are not drawn.
+    No values are drawn for assumptions in `fixed_names` and assumptions that a user has set.
     """
     drawn: dict[str, Any] = {}
     for point in ASSUMED:
@@ -168,7 +168,9 @@ def draw_assumptions(
 
 
 def _draw_statuses(variation: Variation, point: Point) -> dict[str, int]:
-    """Draw a status for each problem code that has alternatives: the usual status or an alternative."""
+    """Draw a status for each problem code that has alternatives. The status can also be the usual
+    one.
+    """
     drawn: dict[str, int] = {}
     for code, statuses in STATUSES.items():
         index = draw_index(variation.seed, len(statuses) + 1, point.id, "which", code)
@@ -178,14 +180,14 @@ def _draw_statuses(variation: Variation, point: Point) -> dict[str, int]:
 
 
 def _draw_value(variation: Variation, point: Point, name: str) -> Any:
-    """Draw an alternative value of an assumption. Values that violate the contract are not drawn."""
+    """Draw an alternative value for an assumption, excluding values that violate the contract."""
     values = _CHOICES.get(name) or alternatives(name)
     choices = [value for value in values if not is_outside_the_letter(name, value)]
     return choices[draw_index(variation.seed, len(choices), point.id, "which", name)]
 
 
-#: Assumptions that are visible only in the responses that they decide. If an assumption decides a
-#: response, the core records the name of the assumption.
+#: Assumptions that can be seen only in the responses that they determine. When such an assumption
+#: determines a response, the core records its name.
 _NOTED = {
     "flag_reenabled",
     "unknown_body_fields",
@@ -208,9 +210,9 @@ def assumed_points(
 ) -> list[str]:
     """Return the points at which a response differs because of the drawn assumptions.
 
-    A drawn assumption that now has its default value is ignored. `call` is None if the path belongs
-    to no call. `decided_by` is the assumption that the core recorded as deciding the response, or
-    None.
+    An assumption that has since been set to its default is ignored. `call` is None if the path does
+    not belong to any call. `decided_by` is the assumption that the core recorded as determining the
+    response, or None.
     """
     assumed: dict[str, Any] = {}
     for name in variation.assumed:
@@ -225,7 +227,9 @@ def assumed_points(
             return code is not None and status == assumed[name].get(code) != PROBLEMS[code].status
         if not 200 <= status < 300:
             return False
-        if point.endswith("-status"):  # only a replayed `create_user_api_key` has its own status
+        if point.endswith(
+            "-status"
+        ):  # only replays of `create_user_api_key` have a status of their own
             is_key_replay = call == "create_user_api_key" and replayed
             return status == assumed[name] and is_key_replay == (point == "key-replayed-status")
         return replayed or point != "operation-replay"

@@ -1,4 +1,4 @@
-"""The world's clock, in milliseconds since 1970-01-01 UTC. A clock cannot be set back."""
+"""The world's clock, in milliseconds since 1970-01-01 UTC. World time never goes backwards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hosting_emulator.contract.timestamps import EARLIEST_MS, LATEST_MS, format_
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.records import ClockRecord
 
-#: The default start of a frozen or skip clock. The start is fixed to make responses reproducible.
+#: The time at which a frozen or skip clock starts by default. It is fixed so that responses are
+#: reproducible.
 FIXED_START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 MODES = get_args(ClockMode)
 #: The highest rate, in world seconds per real second.
@@ -19,15 +20,15 @@ HIGHEST_RATE = 1_000_000.0
 
 
 class ClockRefused(ValueError):
-    """A clock setting was refused. The message gives the reason, and says what is allowed."""
+    """A clock setting is invalid. The message gives the reason, and says what is allowed."""
 
 
 class TimeHasPassed(ClockRefused):
-    """A clock cannot move to a time before the world's current time."""
+    """The requested time is before the world's current time."""
 
 
 def read(clock: ClockRecord, machine_ms: int) -> int:
-    """Return the world time at the moment when the machine's clock shows `machine_ms`."""
+    """Return the world time when the machine's clock reads `machine_ms`."""
     if clock.mode in ("frozen", "skip"):
         return clock.world_ms
     elapsed = max(0, machine_ms - clock.machine_ms)
@@ -37,7 +38,7 @@ def read(clock: ClockRecord, machine_ms: int) -> int:
 
 
 def with_skew_of(clock: ClockRecord, other: ClockRecord | None) -> ClockRecord:
-    """Return a clock with the skews of `other`, or the unchanged clock if `other` is None."""
+    """Return `clock` with the skews copied from `other`, or `clock` itself if `other` is None."""
     if other is None:
         return clock
     return replace(clock, token_skew_ms=other.token_skew_ms, date_skew_ms=other.date_skew_ms)
@@ -59,9 +60,9 @@ def change(
     rate: float | None = None,
     at_ms: int | None = None,
 ) -> ClockRecord:
-    """Return the clock with a new mode, rate or time.
+    """Return a clock with a changed mode, rate or time.
 
-    None leaves a setting unchanged. Raises ClockRefused for an invalid mode, rate or time.
+    A setting that is None keeps its value. Raises ClockRefused for an invalid mode, rate or time.
     """
     if at_ms is not None and at_ms < now_ms:
         raise TimeHasPassed(
@@ -92,7 +93,7 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Cloc
     if not EARLIEST_MS <= at_ms <= LATEST_MS:
         raise ClockRefused("world time must be between the years 1970 and 9999")
     if mode in ("frozen", "skip"):
-        # These modes ignore `machine_ms`. Use a constant, so that equal worlds are stored as equal
-        # text.
+        # These modes ignore `machine_ms`. Use a constant so that identical worlds are stored as
+        # identical text.
         machine_ms = 0
     return ClockRecord(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

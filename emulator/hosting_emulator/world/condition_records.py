@@ -1,4 +1,4 @@
-"""Conditions on the world that must hold for a fault or an outcome to act.
+"""The conditions on the world under which a fault or an outcome acts.
 
 The `conditions` module evaluates these conditions.
 """
@@ -23,10 +23,10 @@ def _described(description: str, **bounds: Any) -> Meta:
 
 
 class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
-    """Conditions on a request's project and organization, all of which must hold.
+    """Conditions on a request's project and organization. All of them must hold.
 
-    A condition on a project does not hold for a request that names no project. Under `not`, every
-    such condition therefore holds.
+    A condition on a project does not hold for a request that names no project. For such a request,
+    a project condition under `not` therefore holds.
     """
 
     dns: Annotated[_DnsStatuses, _described("the status of the project's DNS authorization")] = None
@@ -52,9 +52,9 @@ class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     ] = None
     provider: Annotated[
         Literal["working", "failing"] | None,
-        _described("whether the provider of one of the project's databases fails"),
+        _described("whether the provider of one of the project's databases is failing"),
     ] = None
     data_mode: Annotated[
-        DataMode | None, _described("whether both environments share a database")
+        DataMode | None, _described("whether the two environments share a database")
     ] = None
     not_: Annotated[Condition | None, _described("conditions that must all be false")] = None

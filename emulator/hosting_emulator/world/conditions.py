@@ -1,4 +1,4 @@
-"""Evaluates the conditions on the world that must hold for a fault or an outcome to act."""
+"""Evaluates the conditions on the world under which a fault or an outcome acts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hosting_emulator.world.value import World
 def unmet_condition(
     condition: Condition, world: World, project_id: str | None, organization_id: str | None
 ) -> str | None:
-    """Return the reason why a condition does not hold for a project or organization, or None if it holds."""
+    """Return why a condition does not hold for a project or organization, or None if it holds."""
     project = world.get(PROJECTS, project_id or "")
     if project is not None:
         organization_id = project.organization_id
@@ -35,7 +35,7 @@ def _unmet_reason(
     project: Project | None,
     organization: Organization | None,
 ) -> str | None:
-    """Return the reason why one condition does not hold, or None if it holds."""
+    """Return why a single part of a condition does not hold, or None if it holds."""
     if name == "not":
         for part, value in _expected_values(expected).items():
             if _unmet_reason(part, value, world, project, organization) is None:
@@ -67,7 +67,7 @@ def _unmet_by_project(
 
 
 def _difference(name: str, expected: Any, actual: Any) -> str | None:
-    """Describe an unexpected value, or return None if the actual value is one of the expected values."""
+    """Describe the actual value if it is not an expected value, and otherwise return None."""
     alternatives = expected if isinstance(expected, tuple) else (expected,)
     if actual in alternatives:
         return None
@@ -75,7 +75,7 @@ def _difference(name: str, expected: Any, actual: Any) -> str | None:
 
 
 def _project_value(name: str, world: World, project: Project) -> Any:
-    """Return the project's current value for a field of a condition."""
+    """Return the project's current value of the property that a condition's field describes."""
     if name == "deployed":
         return _has_ready_deployment(world, project)
     if name == "claim":

@@ -1,7 +1,7 @@
 """The organizations, users and projects of the default world.
 
-The default world tells a small story, which `docs/service.md` tells too. Its projects show every
-status of a DNS authorization and most states of a database.
+`docs/service.md` describes the default world to users. Between them, its projects have DNS
+authorizations in every status and databases in most states.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hosting_emulator.world.population_parts import (
     WorldPart,
 )
 
-#: The sections of a description that contain items with an alias.
+#: The sections of a world's description whose items have aliases.
 SECTIONS = tuple(table.name for table in ALIASED_TABLES.values())
 
 DEFAULT_POPULATION = WorldPart(
@@ -83,11 +83,11 @@ DEFAULT_POPULATION = WorldPart(
 
 
 def with_extended_world(part: WorldPart) -> WorldPart:
-    """Return a description merged with the default world if the description has `extends`.
+    """Merge a description with the default world if the description has `extends`.
 
-    A description without `extends` is returned unchanged.
+    Return a description without `extends` unchanged.
 
-    An item replaces the item of the default world that has the same alias.
+    An item in the description replaces the default world's item with the same alias.
     """
     if part.extends is None:
         return part

@@ -1,6 +1,7 @@
 """Deployments.
 
-Each deployment is created together with an operation, and follows this operation until it ends.
+Each deployment is created by an operation, and its status follows that operation's state until the
+operation ends.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ BUILD_FAILED = OperationFailure(
 def put_deployment(
     change: Change, project: Project, operation: Operation, digests: bytes, status: str = "queued"
 ) -> None:
-    """Write an operation's deployment.
+    """Write a new deployment for an operation.
 
-    The first 20 of the 64 bytes in `digests` are the commit. The digests are derived from all of
-    the bytes, except that equal commits have equal source digests.
+    `digests` contains 64 bytes. The first 20 bytes are the commit hash. The source digest depends
+    only on the commit.
     """
     commit = digests[:20]
     artifact_digest = None
@@ -94,7 +95,7 @@ def put_past_deployment(
 
 
 def move_deployment(change: Change, operation: Operation, status: str) -> None:
-    """Set the status of an operation's deployment, if the operation has a deployment.
+    """Set the status of an operation's deployment. Does nothing if the operation has no deployment.
 
     Raises ValueError if the lifecycle of deployments does not allow the transition.
     """
@@ -127,7 +128,7 @@ def end_ready_deployment(change: Change, deployment: Deployment, status: str) ->
 
 
 def remove_deployment(change: Change, deployment: Deployment) -> None:
-    """Remove a deployment from all pages of the project's list.
+    """Remove a deployment, so that it no longer appears on any page of the project's list.
 
     The deployment keeps its position in the list, because cursors refer to positions.
     """

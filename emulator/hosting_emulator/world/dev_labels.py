@@ -83,7 +83,7 @@ _LANDSCAPES = (
 
 
 def dev_label(randomness: bytes) -> str:
-    """Return the label that three random bytes select."""
+    """Return the label selected by three random bytes."""
     color, animal, landscape = randomness
     return "-".join(
         [

@@ -1,4 +1,4 @@
-"""Moves the DNS authorization of a project between states."""
+"""Moves a project's DNS authorization from one state to another."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def may_move_dns(change: Change, project: Project, to: str) -> bool:
 def default_zone(change: Change, project: Project) -> str:
     """Return the zone of a project's DNS authorization, or a default zone if there is none.
 
-    The default is the zone of the project's custom domain or, if there is no custom domain, a zone
-    for the organization.
+    The default is the zone of the project's custom domain. If the project has no custom domain, the
+    default is derived from its organization.
     """
     dns = change.get(DNS, project.id)
     if dns is not None and dns.zone is not None:
@@ -37,7 +37,8 @@ def default_zone(change: Change, project: Project) -> str:
 def move_dns_authorization(
     change: Change, project: Project, to: str, zone: str | None = None, lifetime: str = LIFETIME
 ) -> None:
-    """Move a project's DNS authorization to a state, and schedule the expiry if it can expire.
+    """Move a project's DNS authorization to a state, and schedule its expiry if it expires in that
+    state.
 
     Raises ValueError if the lifecycle does not allow the transition, or if `lifetime` is not a
     valid duration.

@@ -1,7 +1,7 @@
-"""Runs due events. The passage of time changes a world only through these events.
+"""Runs due events, which are the only way in which the passage of time changes a world.
 
-Each event takes effect at its due time, even if the event is run later. The state of a world
-therefore does not depend on how often the world is read.
+An event takes effect as of its due time, even if it is run later. How often a world is read
+therefore makes no difference to its state.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from hosting_emulator.world.records import ScheduledEvent
 from hosting_emulator.world.tables import DNS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 
-#: The type of the function that runs timeline events. A higher layer supplies the function, because
-#: the `world` package must not depend on faults.
+#: The type of the function that runs timeline events. A higher layer supplies the function because
+#: the `world` package must not depend on the `faults` package.
 TimelineRunner = Callable[[Change, str], None]
 
 
 def run_due(
     world: World, now_ms: int, timeline_runner: TimelineRunner | None = None
 ) -> tuple[Change, int]:
-    """Run all events that are due by `now_ms`. Return the change and the number of events run."""
+    """Run all events that are due by `now_ms`. Return the resulting change and the number of events."""
     change = Change(world, world.at_ms)
     count = 0
     key = change.next_due(now_ms)
@@ -47,7 +47,8 @@ def run_due(
 
 def _expire_dns(change: Change, event: ScheduledEvent) -> None:
     dns = change.get(DNS, event.subject)
-    # Ignore the event if the authorization was renewed, because the new expiry has another event.
+    # If the authorization was renewed, ignore this event, because the new expiry has an event of
+    # its own.
     if dns is None or dns.expires_ms != event.due_ms:
         return
     if lifecycles.DNS_AUTHORIZATION.may(dns.status, "expired"):

@@ -1,6 +1,6 @@
-"""Armed faults, and the rules that select the requests on which faults act.
+"""Armed faults, and the rules that decide which requests they act on.
 
-The effects of the fault kinds are implemented in `faults.kinds`.
+The `faults.kinds` package implements what each kind of fault does.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _PATH = "the path without the query, such as /v1/projects/*/domains; * matches a
 _CHANCE = "act with this probability (above 0, at most 1), drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
 _AFTER_COMMIT = (
-    "true if the fault must act after the request has been applied, so that only its response is "
-    "replaced or lost (default: the fault acts before, and the request is not applied)"
+    "true if the fault acts after the request has been applied, so that only the response is "
+    "replaced or lost (by default, the fault acts first and the request is not applied)"
 )
 
 
@@ -38,10 +38,10 @@ class Rule(
     gc=False,
     rename={"from_": "from", "while_": "while"},
 ):
-    """The requests on which a fault acts, and the times when it acts, as written in a scenario.
+    """Which requests a fault acts on and when, as written in a scenario.
 
-    A field that is None sets no limit. In the rule of an armed fault, `project`, `organization` and
-    `principal` are ids, and `from` and `until` are timestamps.
+    A field that is None imposes no restriction. In the rule of an armed fault, `project`,
+    `organization` and `principal` are ids, and `from` and `until` are timestamps.
     """
 
     call: Annotated[str | None, _described("the call's id, such as list_deployments")] = None
@@ -72,9 +72,7 @@ class Rule(
     ] = 0
     every: Annotated[
         int,
-        _described(
-            "act on every n-th matching request; for example, 3 means the 3rd, 6th and 9th", ge=1
-        ),
+        _described("act on every n-th matching request: 3 means the 3rd, 6th, 9th and so on", ge=1),
     ] = 1
     probability: Annotated[float, _described(_CHANCE, gt=0, le=1)] = 1.0
     from_: Annotated[
@@ -86,8 +84,8 @@ class Rule(
     pauses: Annotated[
         tuple[Moment, ...] | None,
         _described(
-            "do not act between the first and the second of these world times, between the third and "
-            "the fourth, and so on"
+            "an even number of world times: do not act from the first to the second, from the "
+            "third to the fourth, and so on"
         ),
     ] = None
     while_: Annotated[
@@ -103,7 +101,7 @@ class Rule(
 
     @property
     def commit_phase(self) -> CommitPhase:
-        """The phase of a request's handling in which a fault acts."""
+        """Whether the fault acts before or after the request is committed."""
         return "after_commit" if self.after_commit else "before_commit"
 
     @property
@@ -118,17 +116,19 @@ class Rule(
 
     @property
     def pauses_ms(self) -> list[tuple[int, int]]:
-        """The pauses of an armed fault, each as the world times of its start and end."""
+        """An armed fault's pauses, as pairs of world times: the start and the end of each pause."""
         moments = [parse_timestamp(moment) for moment in self.pauses or ()]
         return list(zip(moments[::2], moments[1::2], strict=True))
 
     def pause_end_ms(self, now_ms: int) -> int | None:
-        """Return the world time at which the current pause ends, or None if there is no pause now."""
+        """Return the world time at which the current pause ends, or None if the fault is not paused."""
         ends = [end_ms for begin_ms, end_ms in self.pauses_ms if begin_ms <= now_ms < end_ms]
         return ends[0] if ends else None
 
     def stop_ms(self, now_ms: int) -> int | None:
-        """Return the next world time at which an armed fault stops acting, or None if there is none."""
+        """Return the next world time at which an armed fault pauses or stops, or None if it never
+        does.
+        """
         stops = [begin_ms for begin_ms, _ in self.pauses_ms if begin_ms > now_ms]
         if self.until_ms is not None:
             stops.append(self.until_ms)
@@ -139,10 +139,10 @@ class Fault(WorldRecord, frozen=True, gc=False):
     """An armed fault or outcome.
 
     `armed_ms` is world time. `seen` counts the matching requests for which the fault was
-    considered, and `hits` counts the requests on which the fault acted. If the kind limits
-    requests, `window_count` counts the requests in the window that begins at world time
-    `window_began_ms`. With `skips_replays`, the fault ignores requests whose response is a replay.
-    The counts are part of the world, so a restart keeps them, and a fork counts separately.
+    considered, and `hits` counts those on which it acted. If the fault is a rate limit,
+    `window_count` counts the requests in the window that began at world time `window_began_ms`.
+    With `skips_replays`, the fault ignores requests whose response is a replay. The counts are part
+    of the world, so they survive a restart, and a fork counts separately from the original.
     """
 
     id: str

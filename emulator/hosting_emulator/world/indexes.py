@@ -1,6 +1,6 @@
 """Indexes that find a record by alias, digest or project without scanning the table.
 
-Indexes are derived from the tables and updated with each change. Indexes are never stored.
+Indexes are derived from the tables and updated with each change. They are never stored.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from hosting_emulator.world.tables import (
     USERS,
 )
 
-#: All indexes in one map. Each key begins with the name of its index: `project:<alias>`,
+#: All indexes, combined in one map. Each key begins with the name of its index: `project:<alias>`,
 #: `dev:<label>`, `organization:<alias>`, `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`,
 #: `session:<digest>`, `last_ticket:<principal>`, `deployments:<project>` and
 #: `removed_deployments:<project>`. The digest in `session:<digest>` is the digest of a dev origin's
-#: cookie. The value of `removed_deployments` is the number of removed deployments of all projects.
-#: The value of `reacting` is the set of the ids of operations whose outcomes react to changes in
-#: the world.
+#: cookie. The value of `removed_deployments` is the total number of removed deployments in all
+#: projects. The value of `reacting` is a set of ids: the operations whose outcomes react to changes
+#: in the world.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
 
@@ -51,7 +51,7 @@ def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -
     `old` is None for a new row, and `new` is None for a deleted row.
     """
     if table == DEPLOYMENTS.name:
-        # A deployment is never deleted, because cursors contain positions in the list.
+        # A deployment row is never deleted, because cursors contain positions in the list.
         return indexes if new is None else _update_deployments(indexes, key, old, new)
     if table == OPERATIONS.name:
         return _update_reacting(indexes, key, new)
@@ -66,7 +66,7 @@ def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -
             indexes = indexes.insert(f"{name}:{after}", key)
     if table == TICKETS.name and old is None and new is not None:
         last_ticket = f"last_ticket:{new.principal}"
-        # Compare ids, which sort by creation time, because rows from disk can come in any order.
+        # Rows can be read from disk in any order, so compare ids, which sort by creation time.
         if key > indexes.get(last_ticket, ""):
             return indexes.insert(last_ticket, key)
     return indexes
@@ -100,11 +100,11 @@ def reacting_operations(indexes: Indexes) -> frozenset[str]:
     return ids
 
 
-#: The deployments of a project are kept in chunks of this size. A change copies one chunk, and a
-#: page of the list reads two or three chunks. One tuple for each project would be simpler, but
-#: adding a deployment to a project with a million deployments would then take 10 ms instead of 1
-#: µs. The benchmark requires that, with a million deployments, no call takes more than 1.2 times as
-#: long as with a hundred deployments. The index stores the number of deployments under
+#: A project's deployments are stored in chunks of this size. A change copies one chunk, and
+#: building a page of the list reads two or three chunks. A single tuple per project would be
+#: simpler, but adding a deployment to a project with a million deployments would then take 10 ms
+#: instead of 1 µs. The benchmark requires that no call takes more than 1.2 times as long with a
+#: million deployments as with a hundred. The index stores the number of deployments under
 #: `deployments:<project>`, and each chunk under `deployments:<project>:<number>`.
 CHUNK_SIZE = 32
 DeploymentChunk: TypeAlias = tuple[Deployment, ...]
@@ -122,8 +122,8 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
         last_chunk = (*indexes.get(last_key, ()), new)
         return indexes.insert(name, total + 1).insert(last_key, last_chunk)
     numbers = range((total + CHUNK_SIZE - 1) // CHUNK_SIZE)
-    # Most changes are in the last chunk. Guess the chunk of an older deployment from its id. The
-    # guess can be wrong, because rows that are read from disk can come in any order.
+    # Most changes are in the last chunk. For an older deployment, guess the chunk from the id. The
+    # guess can be wrong, because rows can be read from disk in any order.
     likely = numbers[-1]
     if new.id < indexes[f"{name}:{likely}"][0].id:
         likely = bisect_right(numbers, new.id, key=lambda n: indexes[f"{name}:{n}"][0].id) - 1
@@ -137,7 +137,7 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
 
 
 def without_deployments(indexes: Indexes) -> Indexes:
-    """Return the indexes of the same world without deployments."""
+    """Return the indexes as they would be if the world had no deployments."""
     for key in indexes:
         if key.startswith((f"{_REMOVED}:", "deployments:")) or key == _REMOVED:
             indexes = indexes.discard(key)
@@ -145,12 +145,12 @@ def without_deployments(indexes: Indexes) -> Indexes:
 
 
 def removed_count(indexes: Indexes, project_id: str) -> int:
-    """Return the number of removed deployments that keep a position in a project's list."""
+    """Return the number of removed deployments that still occupy a position in a project's list."""
     return int(indexes.get(f"{_REMOVED}:{project_id}", 0))
 
 
 def removed_total(indexes: Indexes) -> int:
-    """Return the number of removed deployments of all projects."""
+    """Return the total number of removed deployments in all projects."""
     return int(indexes.get(_REMOVED, 0))
 
 
@@ -162,14 +162,16 @@ def deployment_count(indexes: Indexes, project_id: str) -> int:
 def deployment_chunks(
     indexes: Indexes, project_id: str, start: int, stop: int
 ) -> list[DeploymentChunk]:
-    """Return the chunks that hold a project's deployments from index `start` to `stop` (exclusive)."""
+    """Return the chunks that contain a project's deployments from index `start` to `stop`
+    (exclusive).
+    """
     name = f"deployments:{project_id}"
     numbers = range(start // CHUNK_SIZE, (stop + CHUNK_SIZE - 1) // CHUNK_SIZE)
     return [indexes.get(f"{name}:{number}", ()) for number in numbers]
 
 
 def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Deployment]:
-    """Return at most `most` of a project's deployments that have not been removed, latest first."""
+    """Return up to `most` of a project's latest deployments, latest first, ignoring removed ones."""
     count = deployment_count(indexes, project_id)
     start = max(0, count - most - removed_count(indexes, project_id))
     chunks = deployment_chunks(indexes, project_id, start, count)
@@ -178,7 +180,9 @@ def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Dep
 
 
 def deployments_between(chunks: list[DeploymentChunk], start: int, stop: int) -> list[Deployment]:
-    """Return the deployments in chunks from index `start` to `stop` (exclusive), oldest first."""
+    """Return those deployments in `chunks` that have an index from `start` to `stop` (exclusive),
+    oldest first.
+    """
     deployments = [deployment for chunk in chunks for deployment in chunk]
     first = start // CHUNK_SIZE * CHUNK_SIZE
     return deployments[start - first : stop - first]

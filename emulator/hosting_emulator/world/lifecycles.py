@@ -1,4 +1,4 @@
-"""Tables of the allowed state transitions, which code and tests read.
+"""Tables of the allowed state transitions, used by both the code and the tests.
 
 The transitions of databases are not enforced, because `set_database` can set any state.
 """
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 
 class Lifecycle:
-    """A table of state transitions. A state without transitions is final."""
+    """A table of state transitions. A state with no transitions is final."""
 
     def __init__(self, name: str, rows: Mapping[str, Sequence[str]]) -> None:
         """Create a lifecycle.
 
-        `rows` maps each state to the states that may follow. The initial state comes first.
+        `rows` maps each state to the states that may follow it, beginning with the initial state.
         """
         self.name = name
         self.initial = next(iter(rows))
@@ -35,7 +35,7 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """Texts about an operation's state.
+    """The texts that describe an operation's state to users.
 
     `ended` says how the operation ended, and is empty for a state that is not final.
     """

@@ -23,7 +23,7 @@ from hosting_emulator.world.value import World, apply
 
 AliasedRecord = TypeVar("AliasedRecord", Organization, User, Project)
 
-#: The tables whose records have an alias, by the noun for a record.
+#: The tables whose records have aliases, keyed by the noun for such a record.
 ALIASED_TABLES: dict[str, Table[Any]] = {
     "organization": ORGANIZATIONS,
     "project": PROJECTS,
@@ -47,9 +47,9 @@ MAIL_ZONE = "mail.localhost"
 
 
 def zone_of(world_name: str, zone: str) -> str:
-    """Return a zone prefixed with the world's name, so that no two worlds share a host.
+    """Return a zone with the world's name as a prefix, so that no two worlds share a host.
 
-    The default world uses the zone without a prefix.
+    The default world's zones have no prefix.
     """
     if world_name == DEFAULT_WORLD:
         return zone
@@ -66,14 +66,14 @@ def hostnames(world_name: str, assumptions: Assumptions, project: Project) -> Ho
 
 
 def kind_of(table: Table[AliasedRecord]) -> str:
-    """Return the noun for a record of a table, such as `project`."""
+    """Return the noun for a record in a table, such as `project`."""
     return _NOUNS[table.name]
 
 
 def id_of(world: World, table: Table[AliasedRecord], name: str) -> str:
     """Return the id of the record with this alias.
 
-    A name that is not an alias is returned unchanged.
+    Return a name that is not an alias unchanged.
     """
     return str(world.indexes.get(f"{_NOUNS[table.name]}:{name}") or name)
 
@@ -81,7 +81,7 @@ def id_of(world: World, table: Table[AliasedRecord], name: str) -> str:
 def alias_of(world: World, table: Table[Any], id_: str | None) -> str:
     """Return the alias of a record, or the record's id if the record no longer exists.
 
-    Return `no organization` if there is no id.
+    Return `no organization` if `id_` is None or empty.
     """
     if not id_:
         return "no organization"
@@ -90,7 +90,7 @@ def alias_of(world: World, table: Table[Any], id_: str | None) -> str:
 
 
 def in_order(world: World, table: Table[AliasedRecord]) -> list[AliasedRecord]:
-    """Return the records of a table in the order of the world's description."""
+    """Return a table's records in the order in which the world's description lists them."""
     records = [record for _, record in world.rows(table)]
     return sorted(records, key=lambda record: (record.order, record.alias))
 
@@ -98,7 +98,7 @@ def in_order(world: World, table: Table[AliasedRecord]) -> list[AliasedRecord]:
 def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | None:
     """Return the only record in a table, or None if the table does not have exactly one record.
 
-    A command or document that names no record acts on the table's only record.
+    A command or document that does not name a record applies to the only record in the table.
     """
     records = in_order(world, table)
     if len(records) != 1:
@@ -107,10 +107,10 @@ def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | No
 
 
 def default_user(world: World) -> User | None:
-    """Return the user who makes a request that names no user.
+    """Return the user on whose behalf a request is made if no user is named.
 
-    The default is the user with the alias `owner`. If there is no such user, return an owner of the
-    first organization that has an owner, or None if no organization has an owner.
+    This is the user with the alias `owner`. If there is none, it is an owner of the first
+    organization that has an owner. Return None if no organization has an owner.
     """
     user_id = world.indexes.get("user:owner")
     if user_id:
@@ -127,9 +127,9 @@ def default_user(world: World) -> User | None:
 
 
 def not_found_message(world: World, table: Table[AliasedRecord], name: str) -> str:
-    """Return an error message saying that no record of a table has this alias or id.
+    """Return an error message saying that no record in a table has this alias or id.
 
-    The message suggests the nearest alias. If no alias is near, the message lists all aliases.
+    The message suggests the most similar alias, or lists all aliases if none is similar.
     """
     aliases = sorted(record.alias for _, record in world.rows(table))
     hint = nearest(name, aliases) or f"; the {table.name} are {', '.join(aliases)}"
@@ -137,9 +137,9 @@ def not_found_message(world: World, table: Table[AliasedRecord], name: str) -> s
 
 
 def renamed(world: World, name: str) -> World:
-    """Return a world under a different name, as if it had been built with that name.
+    """Return a copy of a world under a different name, as if it had been built with that name.
 
-    The world keeps its commit number.
+    The copy has the same commit number.
     """
     if name == world.name:
         return world

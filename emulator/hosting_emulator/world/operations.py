@@ -1,9 +1,11 @@
-"""Moves operations from start to end, and passes on the mutation claims of projects.
+"""Advances operations from start to end, and passes each project's mutation claim from one
+operation to the next.
 
-An operation follows the steps of its plan. Under a `timed` or `immediate` profile, the schedule
-moves the operation from step to step. Under `per_poll`, polls advance the operation. Under
-`manual`, an intervention must advance the operation. Only the operation that holds its project's claim
-follows its plan. The project's other operations wait in the order in which they were accepted.
+An operation follows the steps of its plan. Under a `timed` or `immediate` profile, scheduled events
+advance the operation. Under `per_poll`, each poll brings the operation closer to its next step.
+Under `manual`, only an intervention advances it. At any time, only the operation that holds the
+project's claim follows its plan. The project's other operations wait for the claim in the order in
+which they were accepted.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from hosting_emulator.world.value import Change, World
 
 EXHAUSTED = OperationFailure(
     code="reconciliation_exhausted",
-    message="All reconciliation attempts ended without a result.",
+    message="Every reconciliation attempt ended without a result.",
     retryable=False,
     suggested_action=(
         "Check the project's state, then start a new operation with a new Idempotency-Key."
@@ -73,7 +75,7 @@ def begin(
 ) -> Operation:
     """Accept a new operation of the given kind.
 
-    The operation takes the project's claim, or waits until the claim is free.
+    The operation takes the project's claim if it is free, and otherwise waits for it.
     """
     now = format_timestamp(change.now_ms)
     operation = Operation(
@@ -116,10 +118,10 @@ def profile_for(kind: str, assumptions: Assumptions) -> str:
 def schedule_next(
     change: Change, operation: Operation, remaining_ms: int | None = None
 ) -> Operation:
-    """Schedule the next step of an operation, if its profile is driven by time.
+    """Schedule the next step of an operation if its profile is time-based.
 
-    `remaining_ms` is the time until the next step, in milliseconds of world time. If `remaining_ms`
-    is None, the profile or the outcome determines this time.
+    `remaining_ms` is the time until the next step, in milliseconds of world time. If it is None,
+    the profile or the outcome determines the time.
     """
     mode, queued_ms, running_ms = profile_of(operation)
     if operation.stuck or operation.kind == HELD or mode not in ("timed", "immediate"):
@@ -145,8 +147,8 @@ def schedule_next(
 def step(change: Change, operation_id: str, intervention: str = "") -> Operation:
     """Take the next step of an operation's plan or outcome now.
 
-    The operation must hold the claim. `intervention` is the name of the intervention that takes the
-    step, or an empty string if no intervention does.
+    The operation must hold the claim. `intervention` is the name of the intervention that caused
+    the step, or an empty string if none did.
     """
     operation = _without_event(change, change.row(OPERATIONS, operation_id))
     if operation.step == 0:
@@ -192,7 +194,7 @@ def begin_outcome(change: Change, operation: Operation) -> Operation:
 
 
 def end_hold(change: Change, operation: Operation) -> Operation:
-    """Release an operation that its outcome holds in a phase."""
+    """Release an operation that its outcome is holding in a phase."""
     outcome = operation.outcome
     assert outcome is not None
     released = len(outcome.steps) - 1
@@ -200,7 +202,9 @@ def end_hold(change: Change, operation: Operation) -> Operation:
 
 
 def is_held_next(change: Change, operation: Operation) -> bool:
-    """Return whether an operation must stay in its phase because its outcome's condition holds."""
+    """Return whether an operation's outcome will hold it at the end of its current phase, because
+    the outcome's condition is met.
+    """
     outcome = operation.outcome
     if outcome is None or not waits_for_condition(operation):
         return False
@@ -213,7 +217,7 @@ def is_held_next(change: Change, operation: Operation) -> bool:
 
 
 def condition_holds(world: World, operation: Operation) -> bool:
-    """Return whether the condition of an operation's outcome holds, or True if there is no condition."""
+    """Return whether the condition of an operation's outcome is met. No condition counts as met."""
     assert operation.outcome is not None
     condition = operation.outcome.while_
     if condition is None:
@@ -222,7 +226,9 @@ def condition_holds(world: World, operation: Operation) -> bool:
 
 
 def count_hit(change: Change, outcome_id: str) -> bool:
-    """Count a hit for an armed outcome. Return False if the outcome can no longer act."""
+    """Count a hit for an armed outcome and return True. Return False if the outcome can no longer
+    act.
+    """
     armed = change.get(OUTCOMES, outcome_id)
     if armed is None or is_spent(armed, change.now_ms):
         return False
@@ -241,7 +247,7 @@ def _hold(change: Change, operation: Operation, outcome: OperationOutcome) -> Op
 
 
 def _continue_held(change: Change, operation: Operation) -> Operation:
-    """Resume an operation that an outcome held. The operation stays stuck during a reconciliation."""
+    """Resume an operation that an outcome held. During a reconciliation, the operation stays stuck."""
     reconciliation = operation.reconciliation
     if reconciliation is not None and reconciliation.state in ("required", "running"):
         reconciliation = replace(reconciliation, was_stuck=False)
@@ -258,12 +264,11 @@ def _continue_held(change: Change, operation: Operation) -> Operation:
 
 
 def stale_generation(change: Change, operation: Operation) -> OperationFailure | None:
-    """Return a failure if the source generation that an operation expects is no longer current.
+    """Return the failure of an operation whose expected source generation is no longer current.
 
-    Return None if the generation is current or is not checked.
+    Return None if the generation is current, or if the operation does not expect one.
 
-    Several initializations may be accepted for the same generation, but only one of them can
-    succeed.
+    Several initializations can be accepted for the same generation, but only one can succeed.
     """
     if operation.expected_generation is None or change.assumptions.source_generation == "ignored":
         return None
@@ -273,8 +278,8 @@ def stale_generation(change: Change, operation: Operation) -> OperationFailure |
     return OperationFailure(
         code=change.assumptions.code_of("generation_stale"),
         message=(
-            f"The source generation became {generation} while this operation was queued; "
-            f"the operation expected {operation.expected_generation}."
+            f"While this operation was queued, the source generation changed to {generation}. The "
+            f"operation expected {operation.expected_generation}."
         ),
         retryable=False,
         suggested_action=f"Start a new initialization that expects source generation {generation}.",
@@ -291,8 +296,8 @@ def finish(
 ) -> Operation:
     """End an operation as succeeded, failed or cancelled, and pass the claim on.
 
-    `ending` says why the operation ended. An operation that ends while it waits for the claim stays
-    in the queue, and is skipped when the claim becomes free.
+    `ending` says why the operation ended. An operation that ends while waiting for the claim stays
+    in the queue. The queue skips it when the claim becomes free.
     """
     lifecycles.OPERATION.move(operation.state, state)
     project = change.row(PROJECTS, operation.project_id)
@@ -323,7 +328,7 @@ def finish(
 
 
 def _final_status(state: str, ending: Ending) -> str:
-    """Return the final status of the deployment whose operation ends in `state`."""
+    """Return the final status of the deployment if its operation ends in `state`."""
     if state == "succeeded":
         return "ready"
     if ending.leaves is not None and ending.leaves.deployment is not None:
@@ -372,7 +377,7 @@ def stick(change: Change, operation: Operation, intervention: str) -> Operation:
 
 
 def release(change: Change, operation: Operation) -> Operation:
-    """Release a stuck operation. An operation that holds the claim continues from where it stopped."""
+    """Release a stuck operation. If it holds the claim, it continues from where it stopped."""
     remaining_ms = operation.remaining_ms
     outcome = operation.outcome
     if outcome is not None and is_held(operation):
@@ -388,14 +393,14 @@ def release(change: Change, operation: Operation) -> Operation:
 def fail(
     change: Change, operation: Operation, failure: OperationFailure, ending: Ending
 ) -> Operation:
-    """Fail an operation now. An operation that is still queued starts running first."""
+    """Fail an operation now. If it is still queued, it first becomes running."""
     if operation.state == "queued":
         operation = _enter(change, operation, Step("running", "building", "building", 0))
     return finish(change, operation, "failed", ending, failure=failure)
 
 
 def reconcile(change: Change, operation: Operation, state: str) -> Operation:
-    """Move an operation's reconciliation to a state. Raises ValueError if the lifecycle forbids the move."""
+    """Set the state of an operation's reconciliation. Raises ValueError if the lifecycle forbids it."""
     previous = operation.reconciliation
     previous_state = "none" if previous is None else previous.state
     lifecycles.RECONCILIATION.move(previous_state, state)
@@ -410,15 +415,16 @@ def reconcile(change: Change, operation: Operation, state: str) -> Operation:
 
 
 def hold_claim(change: Change, project: Project) -> Operation:
-    """Start an operation that takes a project's free claim and never moves by itself."""
+    """Start an operation that takes a project's free claim and never advances on its own."""
     return _enter(change, begin(change, project, HELD), Step("running", "deploying", "queued", 0))
 
 
 def count_poll(change: Change, operation: Operation) -> Operation:
-    """Count a poll of an unfinished operation. Under `per_poll n`, each state lasts n polls.
+    """Count a poll of an unfinished operation. Under `per_poll n`, the operation spends n polls in
+    each state.
 
-    The n polls are divided among the phases of a state in the same proportion as the time under
-    `timed`. Each step of an outcome after the first step lasts one poll.
+    The n polls are divided among the state's phases in the same proportions as the time under
+    `timed`. Each step of an outcome after the first lasts one poll.
     """
     mode, polls_per_state, _ = profile_of(operation)
     if mode != "per_poll" or operation.stuck or operation.kind == HELD:

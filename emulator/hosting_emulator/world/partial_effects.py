@@ -1,7 +1,7 @@
 """Partial effects, which a failed or cancelled operation leaves behind.
 
 A client can see these effects in the operation's result, in the list of deployments, or in the DNS
-authorization. This module also explains why an operation cannot leave a certain effect behind.
+authorization. This module also explains why an operation cannot leave a particular effect behind.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE
 from hosting_emulator.world.records import Operation, PartialEffects, Project
 from hosting_emulator.world.value import Change
 
-#: The reason why `leaves` accepts no other effects.
+#: Why `leaves` accepts no other effects.
 NOTHING_ELSE_SHOWN = "the contract's responses show nothing else that an operation leaves behind"
 
 
 def leave_behind(
     change: Change, operation: Operation, project: Project, effects: PartialEffects
 ) -> tuple[Project, dict[str, Any] | None]:
-    """Apply the effects that an operation leaves behind, except the effect on the deployment.
+    """Apply the effects that an operation leaves behind, except for the effect on its deployment.
 
     Return the changed project and the operation's result, which is None if there is no result. The
     DNS authorization does not change if the lifecycle does not allow the transition.
@@ -42,7 +42,7 @@ def leave_behind(
 
 
 def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
-    """Return why operations of this kind cannot leave `effects` behind, or None if they can."""
+    """Return why an operation of this kind cannot leave `effects` behind, or None if it can."""
     if effects == PartialEffects():
         return "name an effect that the operation leaves behind: hosts, source, deployment or dns"
     if len(set(effects.hosts)) < len(effects.hosts):
@@ -57,7 +57,7 @@ def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
 
 
 def effects_text(effects: PartialEffects) -> str:
-    """Describe effects in words: `the development host, the DNS authorization revoked`."""
+    """Describe effects in words, such as `the development host, the DNS authorization revoked`."""
     parts = []
     if effects.hosts:
         noun = "host" if len(effects.hosts) == 1 else "hosts"
@@ -72,7 +72,7 @@ def effects_text(effects: PartialEffects) -> str:
 
 
 def visible_places(effects: PartialEffects) -> str:
-    """Return a clause that says where a client sees certain effects."""
+    """Return a clause that says where a client sees `effects`."""
     places = []
     if effects.hosts or effects.source:
         places.append("in the operation's result")

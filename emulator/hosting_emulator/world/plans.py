@@ -1,6 +1,6 @@
 """Operation plans: how long each step lasts, and which step comes next.
 
-This module only reads operations. The `operations` module changes operations.
+This module only reads operations. The `operations` module changes them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from hosting_emulator.world.records import Operation, OperationOutcome, PartialE
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
-#: The kind of an operation that only holds a project's claim. An operation of this kind is started
-#: by an intervention, not by a call.
+#: The kind of an operation that only holds a project's claim. It is started by an intervention
+#: rather than by a call.
 HELD = "held_by_intervention"
 
 
@@ -47,7 +47,7 @@ PLAIN_PLAN = (
 def plan_for(kind: str) -> tuple[Step, ...]:
     """Return the plan for a new operation of the given kind."""
     if kind == INITIALIZE:
-        # Operations of this kind create a deployment.
+        # An operation of this kind creates a deployment.
         return DEPLOYING_PLAN
     return PLAIN_PLAN
 
@@ -60,11 +60,11 @@ def plan_of(operation: Operation) -> tuple[Step, ...]:
 
 
 def profile_of(operation: Operation) -> tuple[str, int, int]:
-    """Return the mode, queued time and running time of the profile that an operation follows.
+    """Return the mode, the queued time and the running time under which an operation runs.
 
-    Times that the operation's outcome sets take precedence. An operation follows the profile that
-    was current when it was accepted. Under a profile that was chosen later, the event or poll that
-    the operation waits for might never come.
+    Times set by the operation's outcome take precedence. An operation keeps the profile that was
+    current when it was accepted. If it switched to a profile chosen later, it might wait for an
+    event or a poll that never happens.
     """
     return profile_times(operation.profile, operation.outcome)
 
@@ -72,7 +72,7 @@ def profile_of(operation: Operation) -> tuple[str, int, int]:
 def profile_times(profile: str, outcome: OperationOutcome | None) -> tuple[str, int, int]:
     """Return the mode, queued time and running time of a profile, like `parse_profile`.
 
-    Times that the outcome sets take precedence, and change the mode to `timed`.
+    Times set by the outcome take precedence, and change the mode to `timed`.
     """
     mode, queued_ms, running_ms = parse_profile(profile)
     if outcome is None or (outcome.queued_ms is None and outcome.running_ms is None):
@@ -112,7 +112,7 @@ def outcome_phases(operation: Operation) -> tuple[str, ...]:
 
 
 def leaves_in(plan: Sequence[Step], phase: str, effects: PartialEffects) -> bool:
-    """Return whether an operation that ends in this phase of its plan can leave `effects` behind."""
+    """Return whether an operation that ends in this phase of the plan can leave `effects` behind."""
     step = next(step for step in plan if step.phase == phase)
     return find_early_effect(step, effects) is None
 
@@ -120,7 +120,7 @@ def leaves_in(plan: Sequence[Step], phase: str, effects: PartialEffects) -> bool
 def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
     """Return why an operation that ends at `step` cannot leave `effects` behind, or None if it can."""
     if step.state == "queued":
-        return "a queued operation has not begun its work, so it leaves nothing behind"
+        return "a queued operation has not started its work, so it leaves nothing behind"
     if effects.deployment and not lifecycles.DEPLOYMENT.may(step.deployment, effects.deployment):
         following = " or ".join(sorted(lifecycles.DEPLOYMENT.transitions[step.deployment]))
         return f"a deployment that is {step.deployment} can only become {following}"
@@ -128,10 +128,10 @@ def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
 
 
 def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str, ...]:
-    """Return the phases of a plan in which an operation can take a step of an outcome.
+    """Return the phases of a plan at the end of which an outcome can take this step.
 
-    A final state such as `failed` is possible only in a phase whose state can change to that final
-    state. All other steps are possible in all phases except the last.
+    A final state such as `failed` is possible only in a phase whose state can change to it. Every
+    other step is possible in every phase except the last.
     """
     is_final = outcome_step in lifecycles.OPERATION.finals
     return tuple(
@@ -142,13 +142,13 @@ def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str
 
 
 def waits_for_condition(operation: Operation) -> bool:
-    """Return whether an operation's outcome has a condition and has not acted yet."""
+    """Return whether an operation's outcome has a condition and has not yet acted."""
     outcome = operation.outcome
     return outcome is not None and outcome.while_ is not None and not outcome.steps_taken
 
 
 def is_held(operation: Operation) -> bool:
-    """Return whether an outcome holds an operation in a phase and will release the operation later."""
+    """Return whether an outcome is holding an operation in a phase and will release it later."""
     outcome = operation.outcome
     return (
         outcome is not None
@@ -165,7 +165,7 @@ def is_reconciling(operation: Operation) -> bool:
 
 
 def reacts(operation: Operation) -> bool:
-    """Return whether a change to the world can make an operation's outcome act or end its hold."""
+    """Return whether a change to the world can cause an operation's outcome to act or to end a hold."""
     outcome = operation.outcome
     if outcome is None or outcome.while_ is None or is_finished(operation):
         return False
@@ -173,7 +173,7 @@ def reacts(operation: Operation) -> bool:
 
 
 def outcome_will_act(operation: Operation) -> bool:
-    """Return whether an operation's outcome has steps that the operation can still take."""
+    """Return whether an operation's outcome still has steps that can be taken."""
     outcome = operation.outcome
     if outcome is None or is_finished(operation):
         return False
@@ -189,7 +189,7 @@ def outcome_will_act(operation: Operation) -> bool:
 def next_outcome_step(operation: Operation) -> int | None:
     """Return the index of the next step of an operation's outcome.
 
-    Return None if the next step of the operation is a step of its plan, or if the outcome waits for
+    Return None if the operation's next step is part of its plan, or if the outcome is waiting for
     its condition.
     """
     outcome = operation.outcome
@@ -199,7 +199,8 @@ def next_outcome_step(operation: Operation) -> int | None:
     lifecycle = lifecycles.RECONCILIATION
     for index in range(outcome.steps_taken, len(outcome.steps)):
         step = outcome.steps[index]
-        # Skip a state of reconciliation that an intervention has already passed.
+        # Skip a reconciliation state if an intervention has already moved the reconciliation past
+        # it.
         if step not in lifecycle.transitions or lifecycle.may(state, step):
             return index
     return None

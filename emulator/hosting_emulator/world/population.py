@@ -1,8 +1,8 @@
 """Builds a new world with organizations, users, projects and a history of deployments.
 
-By default, the ids of organizations, users and projects depend only on the seed and on aliases, so
-documentation, scenarios and tests can refer to the ids. The ids of deployments, operations and API
-keys contain the time at which the record was created.
+By default, the ids of organizations, users and projects depend only on the seed and the alias, so
+documentation, scenarios and tests can rely on them. The ids of deployments, operations and API keys
+contain the time of their creation.
 """
 
 from __future__ import annotations
@@ -62,25 +62,25 @@ DAY_MS = 86_400_000
 #: How long the operation of a past deployment took: 10 seconds, the default duration of a new
 #: operation.
 PAST_OPERATION_MS = 10_000
-#: The hours in which the deployments of a past working day began, by half of the day.
+#: The earliest times of day (UTC) of a morning and an afternoon deployment on a past working day.
 _WORK_BEGINS_MS = (9 * HOUR_MS, 14 * HOUR_MS)
 _HALF_WORKING_DAY_S = 3 * 3_600
 #: The timestamp in the ids of organizations, users, projects and environments (2025-01-01). No call
-#: shows when these records were created. A fixed timestamp keeps their ids independent of the
-#: clock, so that users can keep the ids in their settings.
+#: shows when these records were created. A fixed timestamp keeps the ids independent of the clock,
+#: so users can put them in their settings.
 SEEDED_MS = 1_735_689_600_000
 
-#: Maps the kind and the alias of a record, such as ("user", "owner"), to its id.
+#: Maps a record's kind and alias, such as ("user", "owner"), to its id.
 _Ids = Mapping[tuple[str, str], str]
 
 
 def new_world(
     name: str, seed: str, origin: WorldSource, machine_ms: int, world: WorldPart | None = None
 ) -> World:
-    """Return a new world with the clock and the assumptions of `origin`.
+    """Return a new world with the clock and the assumptions that `origin` specifies.
 
-    `world` describes the organizations, users and projects of the new world. None selects the
-    default world. Raises ClockRefused if the settings of the clock are invalid.
+    `world` describes the organizations, users and projects of the new world. If it is None, they
+    are those of the default world. Raises ClockRefused if the clock settings are invalid.
     """
     clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
     change = Change(empty_world(name, seed), clock.world_ms)
@@ -101,11 +101,11 @@ def with_overrides(
     rate: float | None = None,
     assumptions: Mapping[str, Any],
 ) -> World:
-    """Return a new world with a different clock and different assumptions.
+    """Return a copy of a new world with a different clock and different assumptions.
 
     The new clock starts at the world's current time. If `mode` is None, the clock does not change.
-    A reset still restores the world's original clock and assumptions. Raises ClockRefused if the
-    clock's settings are invalid, and AssumptionRefused if an assumption is invalid.
+    A reset still restores the original clock and assumptions. Raises ClockRefused if a clock
+    setting is invalid, and AssumptionRefused if an assumption is invalid.
     """
     change = Change(world, world.at_ms)
     if mode is not None:
@@ -119,10 +119,10 @@ def with_overrides(
 
 
 def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
-    """Write the records of `part`. In each section of `whole`, the items of `part` come last.
+    """Write the records that `part` describes. They must be the last items in each section of `whole`.
 
-    `whole` describes the world after the change, and must not contain mistakes. Raises ValueError
-    if the time of a deployment is invalid.
+    `whole` describes the world after the change, and must be free of mistakes. Raises ValueError if
+    the time of a deployment is invalid.
     """
     ids: _Ids = {
         (kind, item.alias): item.id or drawn_id(change.world.seed, kind, item.alias)
@@ -141,16 +141,17 @@ def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
 
 
 def drawn_id(seed: str, kind: str, alias: str) -> str:
-    """Return the id of an organization, user or project whose description has no id."""
+    """Return the id for an organization, user or project whose description does not set one."""
     # User ids are drawn for the purpose "person". A different purpose would change all user ids.
     purpose = "person" if kind == "user" else kind
     return seeded_id(seed, SEEDED_MS, purpose, alias)
 
 
 def organization_of(key: KeyPart, whole: WorldPart) -> str:
-    """Return the alias of a key's organization, by default the first organization of the key's user.
+    """Return the alias of the organization that a key belongs to.
 
-    Return an empty string if neither the key nor its user names an organization.
+    The default is the first organization of the key's user. Return an empty string if that user has
+    none.
     """
     if key.organization is not None:
         return key.organization
@@ -320,18 +321,18 @@ def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, Deployment
 
 
 def _usual_times(start_ms: int, count: int, alias: str) -> list[int]:
-    """Return the start times of `count` deployments, oldest first: two on each working day.
+    """Return the start times of `count` deployments, two per working day, oldest first.
 
-    One deployment of each day starts in the morning and the other in the afternoon (UTC), and all
-    have ended when the world starts. The alias makes the projects of a world deploy at different
-    minutes.
+    Each day has one deployment in the morning and one in the afternoon (UTC). All of them end
+    before the world starts. The minute depends on the alias, so that the projects in a world do not
+    all deploy at the same time.
     """
     latest_ms = start_ms - PAST_OPERATION_MS
     offset = sum(alias.encode())
     times: list[int] = []
     day = start_ms // DAY_MS
     while len(times) < count:
-        # 1970-01-01, which is day 0, was a Thursday.
+        # Day 0 (1970-01-01) was a Thursday.
         if (day + 3) % 7 < 5:
             for half in (1, 0):
                 scattered_s = (2 * day + half + offset) * 7_919 % _HALF_WORKING_DAY_S
@@ -343,7 +344,8 @@ def _usual_times(start_ms: int, count: int, alias: str) -> list[int]:
 
 
 def _usual_status(number: int) -> Any:
-    """Return the status of a deployment if the project's description gives only a number of deployments.
+    """Return the status of a deployment in a project whose description gives only the number of
+    deployments.
 
     `number` is the index of the deployment, starting at 0.
     """

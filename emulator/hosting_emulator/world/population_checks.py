@@ -1,4 +1,4 @@
-"""Checks a world's description for unknown names, repeated values and other mistakes."""
+"""Checks a world's description for unknown names, duplicate values and other mistakes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from hosting_emulator.world.population_parts import (
 )
 from hosting_emulator.world.streams import SECRET_LENGTH
 
-#: The path of a mistake in the description, and a message.
+#: A mistake: its path in the description, and a message.
 Mistake = tuple[tuple[str | int, ...], str]
 
 
 def find_mistakes(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -> Iterator[Mistake]:
-    """Yield the mistakes in `part`, a part of the description `whole`.
+    """Yield the mistakes in `part`, which is part of the description `whole`.
 
-    `prefix` is the prefix of the world's API keys.
+    `prefix` is the prefix that API keys have in this world.
     """
     aliases = {section: [item.alias for item in getattr(whole, section)] for section in SECTIONS}
     for section in SECTIONS:
@@ -63,13 +63,13 @@ def _repeated_values(section: str, added: Sequence[Any], whole: Sequence[Any]) -
             new_owners[value] = item
             if value is None or owner is None:
                 continue
-            # Items with the same alias also have the same default values, so report only the alias.
+            # Two items with the same alias also share default values, so report only the alias.
             if field == "alias" or owner.alias != item.alias:
                 yield (section, i, field), f"the {field} {value!r} is already used {where}"
 
 
 def _value_of(item: Any, field: str) -> str | None:
-    """Return the value of a field or its default, or None if there is neither."""
+    """Return the value of a field, or its default value, or None if it has neither."""
     value: str | None = getattr(item, field, None)
     if value or not hasattr(item, field):
         return value
@@ -115,10 +115,10 @@ def _unknown_roles(user: UserPart, index: int, aliases: dict[str, list[str]]) ->
 
 
 def _key_mistakes(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield the name of each incorrect field of a key, with a message."""
+    """Yield the name of each invalid field of a key, with a message."""
     is_value = re.fullmatch(KEY_VALUE, key.value) and key.value.startswith(prefix)
     if not is_value and not re.fullmatch(STORED_KEY, key.value):
-        # The message does not show the value, which may be a secret.
+        # Do not show the value in the message, because it may be a secret.
         form = f"{prefix} and {SECRET_LENGTH} characters from A-Z a-z 0-9 _ -"
         yield "value", f"the value of a key must be {form}, or sha256: followed by a digest"
     memberships = {user.alias: user.organizations for user in whole.users}

@@ -30,7 +30,7 @@ from hosting_emulator.world.value import World
 
 
 def describe_world(world: World) -> WorldPart:
-    """Return the description of a world. Default values are omitted."""
+    """Return a description of a world, in which default values are omitted."""
     aliases: dict[str, str] = {}
     for table in ALIASED_TABLES.values():
         for id_, record in world.rows(table):
@@ -112,14 +112,14 @@ def _state(database: Database) -> Any:
 
 
 def _chosen_name(record: Organization | User) -> str | None:
-    """Return the name of a record, or None if the record has its default name."""
+    """Return a record's name, or None if it is the default name."""
     if record.name == record.alias.capitalize():
         return None
     return record.name
 
 
 def _chosen_id(world: World, kind: str, record: Organization | User | Project) -> str | None:
-    """Return the id of a record, or None if the record has its default id."""
+    """Return a record's id, or None if it is the default id."""
     if record.id == drawn_id(world.seed, kind, record.alias):
         return None
     return record.id

@@ -1,7 +1,7 @@
-"""The format in which the organizations, users and projects of a world are described.
+"""The format of a world's description: its organizations, users and projects.
 
 A scenario's `world` section, a world file and the `add` intervention are all parsed into the types
-in this module. The `population_checks` module checks the consistency of a description.
+in this module. The `population_checks` module checks that a description is consistent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hosting_emulator.world.record_base import DataMode, Plan
 from hosting_emulator.world.records import DeploymentEnd, OrganizationRole
 from hosting_emulator.world.streams import SECRET_LENGTH, digest
 
-#: The pattern of a domain, or of a customer's zone (contract, section DnsAuthorization).
+#: The pattern for a domain or a customer's zone (contract, section DnsAuthorization).
 DNS_NAME = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$"
 Alias = Annotated[
     str,
@@ -33,7 +33,7 @@ Ulid = Annotated[str, whole(ULID_PATTERN)]
 
 
 class PopulationPart(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Base class of the parts of a world's description. Unknown fields are refused."""
+    """The base class for the parts of a world's description. Unknown fields are rejected."""
 
 
 class OrganizationPart(PopulationPart):
@@ -69,7 +69,7 @@ class DatabasePart(PopulationPart):
 class DeploymentPart(PopulationPart):
     """A finished deployment.
 
-    Without `at` and `ago`, the deployments of a project begin on working days, two on each.
+    A project's deployments without `at` and `ago` start on working days, two per day.
     """
 
     status: DeploymentEnd = "ready"
@@ -78,10 +78,10 @@ class DeploymentPart(PopulationPart):
     at: str | None = None
 
     def began_ms(self, start_ms: int, default_ms: int) -> int:
-        """Return the time at which the deployment started, by default `default_ms`.
+        """Return the time at which the deployment started. The default is `default_ms`.
 
         Raises ValueError if both `ago` and `at` are given, if the duration or timestamp is invalid,
-        or if the timestamp is after the world's start.
+        or if the timestamp is later than the world's start.
         """
         if self.ago is not None and self.at is not None:
             raise ValueError("give `ago` or `at`, not both")
@@ -111,14 +111,14 @@ class ProjectPart(PopulationPart):
     handle: Annotated[str, whole("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
 
 
-#: The patterns for an API key's value and for its stored form. A stored form contains the digest
-#: and can contain the last characters of the value.
+#: The patterns for an API key's value and for its stored form, which contains the digest and,
+#: optionally, the last characters of the value.
 KEY_VALUE = f"[a-z]{{2,8}}_[A-Za-z0-9_-]{{{SECRET_LENGTH}}}"
 STORED_KEY = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
 
 
 class KeyPart(PopulationPart):
-    """A user's API key with a value that the file chooses."""
+    """A user's API key, with a value chosen by the author of the file."""
 
     user: Alias
     value: Annotated[str, Meta(extra_json_schema={"pattern": f"^({KEY_VALUE}|{STORED_KEY})$"})]
@@ -128,13 +128,13 @@ class KeyPart(PopulationPart):
 
     @property
     def digest(self) -> str:
-        """The digest of the value, or an empty string if the value is invalid."""
+        """The digest of the key's value, or an empty string if the value is invalid."""
         _, _, stored = stored_key(self.value).partition(":")
         return stored.partition(":")[0]
 
     @property
     def last_characters(self) -> str:
-        """The last four characters of the value, or an empty string if only the digest is known."""
+        """The last four characters of the key's value, or an empty string if they are not known."""
         _, _, stored = stored_key(self.value).partition(":")
         return stored.partition(":")[2]
 
@@ -156,7 +156,7 @@ class WorldPart(PopulationPart):
 def stored_key(value: str) -> str:
     """Return the stored form of an API key's value.
 
-    A text that is not the value of an API key, such as a stored form, is returned unchanged.
+    Return any other text, such as a stored form, unchanged.
     """
     if re.fullmatch(KEY_VALUE, value) is None:
         return value
@@ -164,7 +164,7 @@ def stored_key(value: str) -> str:
 
 
 def without_key_values(document: Any) -> Any:
-    """Return a copy of a document in which stored forms replace the values of API keys."""
+    """Return a copy of a document in which the values of API keys are replaced by their stored forms."""
     if isinstance(document, list):
         return [without_key_values(item) for item in document]
     if not isinstance(document, dict):
@@ -176,5 +176,5 @@ def without_key_values(document: Any) -> Any:
 
 
 def default_email(alias: str) -> str:
-    """Return the email address of a user whose description has no address."""
+    """Return the default email address of a user."""
     return f"{alias}@people.example"

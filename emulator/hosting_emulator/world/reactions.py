@@ -1,11 +1,10 @@
 """Runs the outcomes that react to changes in the world.
 
-An outcome with a condition reacts when a change to the world makes the condition start or stop
-holding.
+An outcome with a condition reacts when a change to the world makes the condition true or false.
 
-A failure, a cancellation or a reconciliation begins as soon as the condition holds in a phase of
-the outcome. An operation that is held in a phase continues as soon as the condition no longer
-holds. At the end of a phase, the `operations.step` function decides whether an operation is held.
+A failure, a cancellation or a reconciliation begins as soon as the condition is true in one of the
+outcome's phases. An operation that is held in a phase continues as soon as the condition is false.
+The `operations.step` function decides at the end of a phase whether to hold the operation.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from hosting_emulator.world.value import Change, World
 
 
 def react(change: Change) -> None:
-    """Run the outcomes that react to a change, until no more outcomes react.
+    """Run the outcomes that react to a change, repeatedly until none reacts.
 
-    The effects of the outcomes become part of the change, and can make further outcomes react.
+    What an outcome does becomes part of the change, and can cause further outcomes to react.
     """
     while _react_once(change):
         pass
@@ -37,12 +36,12 @@ def _react_once(change: Change) -> bool:
 
 def _reacting_operations(change: Change) -> list[Operation]:
     """Return the operations whose outcomes react to a change, oldest first."""
-    # Sort by id, because ids sort by creation time.
+    # Ids sort by creation time.
     return [change.row(OPERATIONS, id_) for id_ in sorted(change.reacting)]
 
 
 def _act(change: Change, world: World, operation: Operation) -> bool:
-    """Start an operation's outcome if the condition holds, or end a hold if the condition does not.
+    """Start an operation's outcome if its condition is true, or end a hold if its condition is false.
 
     Return whether the outcome acted.
     """

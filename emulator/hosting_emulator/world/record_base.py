@@ -1,4 +1,4 @@
-"""The base class of all records of a world, and types that several records share."""
+"""The base class of all records in a world, and types that several records share."""
 
 from __future__ import annotations
 
@@ -13,4 +13,6 @@ DataMode = Literal["separate", "shared"]
 class WorldRecord(
     msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True
 ):
-    """Base class of all records. Records are immutable, and decoding them from disk is strict."""
+    """The base class of all records. Records are immutable, and are decoded strictly when read from
+    disk.
+    """

@@ -1,10 +1,10 @@
-"""The types of the records in a world's tables. Other modules implement the behavior of records.
+"""The types of the records in a world's tables. Their behavior is implemented in other modules.
 
-Timestamps that responses show are stored as text, in fields named `…_at`. Times that the code
-compares are stored as integers in milliseconds of world time, in fields named `…_ms`.
+Fields named `…_at` contain timestamps that appear in responses, stored as text. Fields named `…_ms`
+contain times that the code compares, stored as integers in milliseconds of world time.
 
-Records never form reference cycles. Their types therefore set `gc=False`, which excludes records
-from cyclic garbage collection, so that a large world causes no pauses.
+Records never form reference cycles. Their types therefore set `gc=False`, which excludes them from
+cyclic garbage collection. Without it, a large world would cause long pauses.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ EventKind = Literal["operation_step", "dns_expiry", "timeline"]
 
 
 class Organization(WorldRecord, frozen=True, gc=False):
-    """An organization, which is a workspace in the contract's words.
+    """An organization, which the contract also calls a workspace.
 
-    The organization's API keys can have any of the `permissions`. `order` is the organization's
+    An API key in the organization can have any of the `permissions`. `order` is the organization's
     position in lists.
     """
 
@@ -72,9 +72,9 @@ class Grant(WorldRecord, frozen=True, gc=False):
 class Project(WorldRecord, frozen=True, gc=False):
     """A hosted project. `claim` is the id of the operation that holds the mutation claim.
 
-    Operations that wait for the claim form a linked queue from `queue_head` to `queue_tail`, in
-    which `Operation.next_waiting` is the link. The cost of adding or removing an operation
-    therefore does not depend on the length of the queue.
+    Operations that are waiting for the claim form a linked list from `queue_head` to `queue_tail`,
+    linked by `Operation.next_waiting`. Adding or removing an operation therefore costs the same
+    however long the queue is.
     """
 
     id: str
@@ -126,10 +126,11 @@ class Database(WorldRecord, frozen=True, gc=False):
 
 
 class Deployment(WorldRecord, frozen=True, gc=False):
-    """A deployment, with the contract's fields, so that a page can be encoded directly from records.
+    """A deployment. It has the contract's fields, so that a page can be encoded directly from the
+    records.
 
-    A deployment that has been removed has a `removed_at`. A removed deployment appears on no page,
-    but keeps its position in the project's list.
+    `removed_at` is set if the deployment has been removed. A removed deployment no longer appears
+    on any page, but keeps its position in the project's list.
     """
 
     id: str
@@ -158,8 +159,8 @@ class OperationFailure(WorldRecord, frozen=True, gc=False):
 class Reconciliation(WorldRecord, frozen=True, gc=False):
     """The last observed state of the reconciliation that determines an operation's result.
 
-    `was_stuck` is true if the operation was already stuck when reconciliation became required. An
-    operation that was already stuck stays stuck after the reconciliation is completed.
+    `was_stuck` is true if the operation was already stuck when reconciliation became required. Such
+    an operation stays stuck when the reconciliation completes.
     """
 
     state: str
@@ -172,10 +173,10 @@ class PartialEffects(WorldRecord, frozen=True, gc=False):
     """The effects that a failed or cancelled operation leaves behind.
 
     `hosts` are the hosts whose domains were applied. `source` is set if the source was initialized.
-    `deployment` and `dns` are the states in which the deployment and the DNS authorization remain.
-    None means that there is no such effect. A client sees `hosts` and `source` in the operation's
-    `result`, the deployment in list_deployments, and `dns` in get_dns_authorization. An effect that
-    no client could see is refused. A queued operation leaves no effects behind.
+    `deployment` and `dns` are the final states of the deployment and the DNS authorization. None
+    means no such effect. A client sees `hosts` and `source` in the operation's `result`, the
+    deployment in list_deployments, and `dns` in get_dns_authorization. Effects that no client could
+    see are not allowed. A queued operation leaves no effects behind.
     """
 
     hosts: tuple[HostName, ...] = ()
@@ -185,21 +186,21 @@ class PartialEffects(WorldRecord, frozen=True, gc=False):
 
 
 class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "while"}):
-    """The part of an armed outcome that determines how one operation proceeds and ends.
+    """The part of an armed outcome that determines how a single operation proceeds and ends.
 
-    `id` is the id of the armed outcome. The `steps` happen in order, the first at the end of the
-    `phase`. The first step replaces the next step of the plan. Each further step follows `step_ms`
-    milliseconds of world time later, or after the duration of the phase if `step_ms` is None.
-    `steps_taken` is the number of steps that have happened. A step is a state of reconciliation, or
-    `stuck`, `released`, `failed` or `cancelled`. `queued_ms` and `running_ms` replace the times of
-    the operation's profile.
+    `id` is the id of the armed outcome. The `steps` are taken in order. The first step is taken at
+    the end of the `phase`, in place of the plan's next step. Each later step is taken after another
+    `step_ms` milliseconds of world time, or after the duration of the phase if `step_ms` is None.
+    `steps_taken` is the number of steps that have been taken. A step is a state of reconciliation,
+    or `stuck`, `released`, `failed` or `cancelled`. `queued_ms` and `running_ms` replace the times
+    of the operation's profile.
 
-    With a `while_` condition, the first step happens as soon as the condition holds during the
-    `phase`. An empty `phase` stands for every phase in which an operation can take the first step.
-    If the first step is `stuck`, it still happens at the end of the `phase`, and lasts while the
-    condition holds. `hold_ms` limits the time from the start of the phase until a `stuck` operation
-    is released. `leaves` contains the effects that the operation leaves behind if it fails or is
-    cancelled.
+    With a `while_` condition, the first step is taken as soon as the condition is true during the
+    `phase`. An empty `phase` means any phase in which the first step is possible. If the first step
+    is `stuck`, it is still taken at the end of the `phase`, and the operation is held for as long
+    as the condition is true. A `stuck` operation is released at the latest `hold_ms` after the
+    start of the phase. `leaves` contains the effects that the operation leaves behind if it fails
+    or is cancelled.
     """
 
     id: str
@@ -219,10 +220,10 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
 class Ending(WorldRecord, frozen=True, gc=False):
     """Why an operation ended.
 
-    `by` is `plan` if the operation completed its plan. `by` is `generation` if the source
-    generation that the operation expected was no longer current. If an outcome or an intervention
-    ended the operation, `name` is the id of the outcome or the name of the intervention. If an
-    intervention took the last step of the plan, `name` is the name of this intervention.
+    `by` is `plan` if the operation completed its plan, and `generation` if the source generation
+    that the operation expected was no longer current. If an outcome or an intervention ended the
+    operation, `name` is the id of the outcome or the name of the intervention. If an intervention
+    completed the last step of the plan, `name` is the name of that intervention.
     """
 
     by: Literal["plan", "generation", "outcome", "intervention"]
@@ -231,15 +232,15 @@ class Ending(WorldRecord, frozen=True, gc=False):
 
 
 class Operation(WorldRecord, frozen=True, gc=False):
-    """A durable operation.
+    """An operation, as stored in the world.
 
     `step` is the index of the operation's current step in its plan. `event` is the key of the
     operation's next scheduled event. `profile` is the profile under which the operation was
-    accepted, even if the world's assumptions now name a different profile. `stuck_by` names the
-    outcome or the intervention that stopped a stuck operation. For a stuck operation,
-    `remaining_ms` is the time that was left until the next step, or None if no step was scheduled.
-    `ending` is None until the operation ends. For an operation that was created with the world,
-    `ending` is always None.
+    accepted. The world's assumptions may have changed since then. `stuck_by` names the outcome or
+    the intervention that stopped a stuck operation. For a stuck operation, `remaining_ms` is the
+    time that was left until the next step when it got stuck, or None if no step was scheduled.
+    `ending` is None until the operation ends. It is always None for an operation that was created
+    with the world.
     """
 
     id: str
@@ -300,7 +301,7 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 class InteractiveSession(WorldRecord, frozen=True, gc=False):
     """The session of a user who signed in with a browser, or an implicit session that has ended.
 
-    A session is stored under the `sid` claim of the session's tokens.
+    It is stored under the `sid` claim of its tokens.
     """
 
     user_id: str
@@ -310,7 +311,8 @@ class InteractiveSession(WorldRecord, frozen=True, gc=False):
 
 
 class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
-    """The authorization grant of a sign-in (RFC 6749, section 1.3), stored under a digest of the code.
+    """The authorization grant issued at a sign-in (RFC 6749, section 1.3), stored under a digest of
+    the code.
 
     `generation` is the number of refresh tokens issued under the grant. `auth_time` is the time of
     the sign-in, in seconds of world time. The grant's code and tokens are invalid once the grant is
@@ -345,7 +347,7 @@ class RateWindow(WorldRecord, frozen=True, gc=False):
 
 class RetryWait(WorldRecord, frozen=True, gc=False):
     """The time at which a client may retry a request after a refusal or a stale read, in a world
-    with a skip clock.
+    whose clock is in skip mode.
 
     The record is stored under a digest of the request. A retry of the request moves the clock to
     `due_ms`.
@@ -355,7 +357,8 @@ class RetryWait(WorldRecord, frozen=True, gc=False):
 
 
 class RememberedResponse(WorldRecord, frozen=True, gc=False):
-    """The first response to an Idempotency-Key, stored under the principal and a digest of the key.
+    """The first response to a request with an Idempotency-Key, stored under the principal and a
+    digest of the key.
 
     The response is remembered until `expires_ms`, or forever if `expires_ms` is None.
     """
@@ -373,11 +376,11 @@ class RememberedResponse(WorldRecord, frozen=True, gc=False):
 class TimelineEntry(WorldRecord, frozen=True, gc=False):
     """An entry in a scenario's timeline, with its result.
 
-    The entry happens when its scheduled event is due, or after `after_calls` more calls have
-    succeeded. If `call` is set, only successes of that call count. `document` is an intervention, a
-    fault or an outcome, as written in a scenario. Once the entry has `happened`, `message` reports
-    what the entry did, or why the entry was `refused`. `armed_id` is the id of the fault or outcome
-    that the entry armed. A story can pass even if an `optional` entry never happens.
+    The entry takes effect when its scheduled event is due, or after `after_calls` more calls have
+    succeeded. If `call` is set, only that call's successes count. `document` is an intervention, a
+    fault or an outcome, as written in a scenario. Once the entry has `happened`, `message` says
+    what it did, or why it was `refused`. `armed_id` is the id of the fault or outcome that the
+    entry armed. A story can pass even if an `optional` entry never takes effect.
     """
 
     order: int
@@ -393,7 +396,9 @@ class TimelineEntry(WorldRecord, frozen=True, gc=False):
 
 
 class ScheduledEvent(WorldRecord, frozen=True, gc=False):
-    """An entry in the schedule. `subject` is the key of the record that changes at `due_ms`."""
+    """An event in the schedule. `subject` is the key of the record that the event changes at
+    `due_ms`.
+    """
 
     due_ms: int
     sequence: int
@@ -404,10 +409,10 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 class ClockRecord(WorldRecord, frozen=True, gc=False):
     """How world time relates to the machine's clock.
 
-    World time was `world_ms` when the machine's clock showed `machine_ms`. The identity provider's
-    clock, which dates tokens, is ahead of world time by `token_skew_ms`. The clock for the Date
-    headers is ahead of world time by `date_skew_ms`. A clock with a negative skew is behind world
-    time.
+    World time was `world_ms` when the machine's clock read `machine_ms`. The identity provider's
+    clock, which sets the timestamps in tokens, is ahead of world time by `token_skew_ms`. The clock
+    used for Date headers is ahead of world time by `date_skew_ms`. A clock with a negative skew is
+    behind world time.
     """
 
     mode: ClockMode
@@ -419,12 +424,12 @@ class ClockRecord(WorldRecord, frozen=True, gc=False):
 
 
 class Variation(WorldRecord, frozen=True, gc=False):
-    """How a world's responses vary where the contract leaves a choice open. All choices are drawn
+    """How a world's responses vary where the contract leaves a choice open. All choices are derived
     from `seed`.
 
     `only` lists the variation points at which responses vary, or is None for all points. The
-    variation does not change the assumptions in `chosen`, because a user set them. `assumed` maps
-    the assumptions that were drawn from the seed to their values.
+    assumptions in `chosen` were set by a user, so the variation does not change them. `assumed`
+    contains the values of the assumptions that the variation did choose.
     """
 
     seed: str
@@ -448,12 +453,11 @@ class WorldSource(WorldRecord, frozen=True, gc=False):
     """The settings from which a world was built, and from which a reset rebuilds the world.
 
     `at_ms` is None if the world starts at the default time of its clock's mode. `scenario` is the
-    text of the world's scenario. `chosen` lists the assumptions that a user set, including those
-    that the user set to the default. `variation` is the variation that a reset restores. `commit`
-    is the world's first commit number, or None for a world that was imported from an exported
-    state. `default` contains the settings of the default world that the scenario replaced, or is
-    None if the scenario replaced no default world. `has_own_seed` is true if the scenario sets the
-    world's seed.
+    text of the world's scenario. `chosen` lists the assumptions that a user set, even if set to the
+    default. `variation` is the variation that a reset restores. `commit` is the world's first
+    commit number, or None for a world that was imported from an exported state. If the scenario
+    replaced a default world, `default` contains that world's settings, and otherwise None.
+    `has_own_seed` is true if the scenario sets the world's seed.
     """
 
     mode: ClockMode = "real"

@@ -1,6 +1,6 @@
-"""The schedule of a world, which lists events that become due at a given world time.
+"""A world's schedule, which lists the events that become due at specific world times.
 
-This module only reads and writes the schedule. `due_events` runs the events.
+This module only reads and writes the schedule. The `due_events` module runs the events.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hosting_emulator.world.value import Change
 def event_of(change: Change, operation: Operation) -> ScheduledEvent | None:
     """Return the next scheduled event of an operation, or None if no event is scheduled.
 
-    If the operation waits for the claim, return the next event of the operation that holds the claim.
+    If the operation is waiting for the claim, return the next event of the operation that holds it.
     """
     key = operation.event
     if key is None:
@@ -29,7 +29,7 @@ def event_of(change: Change, operation: Operation) -> ScheduledEvent | None:
 
 
 def schedule_event(change: Change, due_ms: int, kind: EventKind, subject: str) -> str:
-    """Schedule an event after all other events that are due at the same time. Return its key."""
+    """Schedule an event to run after all other events that are due at the same time. Return its key."""
     sequence = next_number(change, "schedule")
     key = str(sequence)
     change.put(SCHEDULE, key, ScheduledEvent(due_ms, sequence, kind, subject))

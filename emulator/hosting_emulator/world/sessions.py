@@ -1,9 +1,9 @@
 """API keys, and interactive user sessions.
 
-A session starts when a user signs in with a browser. The control API, commands and stories create
-tokens without a sign-in. A token without a sign-in belongs to its user's implicit session, which
-has no row. Ending all sessions of a user also adds a row that marks the implicit session as ended.
-Tokens that are created later belong to the user's next implicit session.
+A session starts when a user signs in with a browser. Tokens created without a sign-in, by the
+control API, commands and stories, belong to the user's implicit session, which has no row. Ending
+all of a user's sessions also adds a row that marks the implicit session as ended. Tokens created
+after that belong to the user's next implicit session.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def put_key(
     last_characters: str,
     permissions: tuple[str, ...],
 ) -> ApiKey:
-    """Store a new API key. `last_characters` is the visible end of the key's value."""
+    """Store a new API key. `last_characters` is the part of its value that responses show."""
     key = ApiKey(
         id=id_,
         organization_id=organization_id,
@@ -60,7 +60,7 @@ def implicit_session_id(world: World | Change, user_id: str) -> str:
 
 
 def begin_session(change: Change, user_id: str, organization_id: str | None) -> str:
-    """Start a session now, and return its id."""
+    """Start a session, and return its id."""
     number = next_number(change, "sessions")
     session_id = derive(change.world.seed, "session", user_id, str(number), size=12).hex()
     session = InteractiveSession(user_id, organization_id, change.now_ms)
@@ -69,7 +69,7 @@ def begin_session(change: Change, user_id: str, organization_id: str | None) -> 
 
 
 def end_session(change: Change, session_id: str) -> None:
-    """End a session now. Do nothing if the session does not exist or has already ended."""
+    """End a session. Does nothing if the session does not exist or has already ended."""
     session = change.get(SESSIONS, session_id)
     if session is not None and session.ended_ms is None:
         change.put(SESSIONS, session_id, replace(session, ended_ms=change.now_ms))
@@ -87,8 +87,8 @@ def is_current(world: World, session_id: str | None, user_id: str) -> bool:
     session = world.get(SESSIONS, session_id or "")
     if session is not None:
         return session.ended_ms is None
-    # After a world has gone back to an earlier state, a request can carry the token of a later
-    # implicit session, which has not ended in this state.
+    # After the world has been rewound, a request can carry a token from a later implicit session,
+    # which has not ended in the restored state.
     implicit_id = implicit_session_id(world, user_id)
     for _ in range(_LATER_SESSIONS):
         if session_id == implicit_id:

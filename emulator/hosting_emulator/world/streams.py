@@ -1,6 +1,6 @@
-"""Random values, derived from the seeds of a world and its variation.
+"""Random values, derived from the seed of a world and the seed of its variation.
 
-A world has no other source of randomness.
+These are the only source of randomness in a world.
 
 Each purpose has its own stream and its own count of draws. A draw from one stream therefore never
 affects another stream. For example, arming a fault does not change any id.
@@ -25,7 +25,7 @@ SECRET_LENGTH = 43
 
 
 def derive(seed: str, *purpose: str, size: int = 16) -> bytes:
-    """Return `size` bytes (1 to 64) that depend only on the seed and the purpose."""
+    """Return `size` bytes (1 to 64) that are determined by the seed and the purpose."""
     return blake2b("\0".join(purpose).encode(), digest_size=size, key=_key(seed)).digest()
 
 
@@ -48,10 +48,10 @@ def next_number(change: Change, stream: str) -> int:
 
 
 def new_id(change: Change, created_ms: int | None = None) -> str:
-    """Return a new Ulid, which consists of a time, a counter and random bytes.
+    """Return a new Ulid, made up of a time, a counter and random bytes.
 
-    The time is `created_ms`, by default the world's time. The counter makes ids created in the same
-    millisecond sort in creation order.
+    The time is `created_ms`, which defaults to the world's time. Because of the counter, ids
+    created in the same millisecond sort in the order of creation.
     """
     if created_ms is None:
         created_ms = change.now_ms
@@ -73,9 +73,9 @@ def new_deployment_id(change: Change, created_ms: int | None = None) -> str:
 
 
 def varied_time(variation: Variation | None, id_: str) -> str | None:
-    """Return the time part that a variation gives to an id, or None if the id keeps its own time.
+    """Return the time part that a variation substitutes in an id, or None if it leaves the id unchanged.
 
-    About half of the ids keep their time.
+    About half of the ids are left unchanged.
     """
     if variation is None or ID_ORDER not in (variation.only or (ID_ORDER,)):
         return None
@@ -88,7 +88,9 @@ def varied_time(variation: Variation | None, id_: str) -> str | None:
 
 
 def id_counter(id_: str) -> str:
-    """Return the counter in an id from `new_id`. The counter does not depend on the seed or the time."""
+    """Return the counter in an id created by `new_id`. The counter depends on neither the seed nor
+    the time.
+    """
     return id_[10:16] + ALPHABET[ALPHABET.index(id_[16]) >> 3]
 
 
@@ -103,8 +105,8 @@ def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
 def past_id(seed: str, created_ms: int, number: int, kind: str, alias: str) -> str:
     """Return the Ulid of a record that existed before its world began.
 
-    The id contains the record's creation time. `number`, less than 2**24, makes ids with the same
-    time sort in the order of their numbers. A Ulid cannot contain a time before 1970.
+    The id contains the record's creation time. Ids with the same time sort by `number`, which must
+    be less than 2**24. A Ulid cannot contain a time before 1970.
     """
     randomness = derive(seed, "id", kind, alias, size=7)
     return make_ulid(max(created_ms, EARLIEST_MS), number.to_bytes(3, "big") + randomness)
@@ -113,7 +115,7 @@ def past_id(seed: str, created_ms: int, number: int, kind: str, alias: str) -> s
 def new_secret(change: Change) -> str:
     """Return a secret of 43 characters (256 bits) from A-Z a-z 0-9 _ -.
 
-    Unlike an id, a secret also depends on the world's name.
+    Unlike ids, secrets also depend on the world's name.
     """
     world = change.world
     count = next_number(change, "secrets")
@@ -122,5 +124,5 @@ def new_secret(change: Change) -> str:
 
 
 def digest(secret: str) -> str:
-    """Return the SHA-256 digest of a secret in hexadecimal. Only this digest is stored."""
+    """Return the SHA-256 digest of a secret, in hexadecimal. A world stores only this digest."""
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,4 +1,4 @@
-"""The tables of a world, each with its name on disk and the type of its records."""
+"""The tables in a world, with the name that each has on disk and the type of its records."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ RATE_WINDOWS = Table("rate_windows", RateWindow)
 RETRY_WAITS = Table("retry_waits", RetryWait)
 REMEMBERED = Table("remembered_responses", RememberedResponse)
 SCHEDULE = Table("schedule", ScheduledEvent)
-#: A row for each random stream, with the number of draws from it.
+#: One row per random stream, containing the number of draws from it.
 STREAMS: Table[int] = Table("streams", int)
 CLOCK = Table("clock", ClockRecord)
 ASSUMPTIONS = Table("assumptions", Assumptions)
@@ -74,5 +74,5 @@ VARIATION = Table("variation", Variation)
 TABLES: dict[str, Table[Any]] = {
     table.name: table for table in list(globals().values()) if isinstance(table, Table)
 }
-#: The key of the only row of CLOCK, ASSUMPTIONS, ORIGIN and VARIATION.
+#: The key of the only row in CLOCK, ASSUMPTIONS, ORIGIN and VARIATION.
 SINGLETON_KEY = "world"

@@ -1,8 +1,8 @@
-"""The world as a value, and the change that a call makes to it.
+"""The world as an immutable value, and the change that a call makes to it.
 
-A `World` never changes. A call writes to a `Change`, which reads all other rows from the world.
-Applying the change creates the next world. Dropping the change has no effect. A refused or failing
-call therefore cannot alter anything. Forks and snapshots only copy a reference.
+A call writes to a `Change`, which reads rows that have not been written from the world. Applying
+the change creates the next world, and discarding it has no effect. A call that is refused or fails
+therefore cannot alter anything. Taking a fork or a snapshot only copies a reference.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ from hosting_emulator.world.tables import (
 )
 
 R = TypeVar("R")
-#: The rows that a change writes, by table and key. The value None deletes a row.
+#: The rows that a change writes, by table and key. None deletes the row.
 Writes = Mapping[str, Mapping[str, Any]]
 #: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough, because adding
 #: an event takes 0.2 µs with ten events and 12 µs with a thousand. A project usually has at most
 #: two scheduled events.
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 #: The rows of a table by their keys. A small table is a dict that is never modified. Copying such a
-#: dict takes a third as long as inserting a row into a map. Reading from a dict takes a fifth as
-#: long as reading from a map.
+#: dict takes a third of the time of an insertion into a map, and a lookup in it takes a fifth of
+#: the time.
 Rows: TypeAlias = "dict[str, Any] | HashTrieMap[str, Any]"
 _LARGEST_DICT = 32
-#: The tables whose only row is also a field of the world, because every request reads the row.
+#: The tables whose only row is also stored in a field of the world, because every request reads it.
 _SINGLETON_FIELDS = {
     ASSUMPTIONS.name: "assumptions",
     CLOCK.name: "clock",
@@ -67,12 +67,12 @@ _SINGLETON_FIELDS = {
 
 
 class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
-    """A queue of the remembered responses that expire, oldest first.
+    """A queue of the remembered responses that have an expiry time, oldest first.
 
-    `entries` holds a pair (key, record) under each number from `first` (inclusive) to `last`
-    (exclusive). A response that was deleted or replaced stays in the queue until it becomes the
-    first entry, and is then removed. The first entry is therefore always in the table. The `Queue`
-    class of rpds is not used, because reading the first entry of a `Queue` can take linear time.
+    `entries` maps each number from `first` (inclusive) to `last` (exclusive) to a pair (key,
+    record). A response that was deleted or replaced stays in the queue until it reaches the front,
+    and is then removed. The first entry is therefore always in the table. The rpds `Queue` class is
+    not used, because reading its first entry can take linear time.
     """
 
     first: int = 0
@@ -89,7 +89,7 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
     def updated(
         self, written: Mapping[str, RememberedResponse | None], rows: Rows
     ) -> ResponseQueue:
-        """Return the queue after responses have been written.
+        """Return the queue that results when responses are written to the table.
 
         `rows` are the table's rows after the write.
         """
@@ -109,13 +109,12 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
 
 
 class World(msgspec.Struct, frozen=True, gc=False):
-    """An isolated simulated hosting service. `commit` is the number of the latest change.
+    """An isolated, simulated hosting service. `commit` is the number of the latest change.
 
     `seed` and `name` determine the random streams and the signing key. `at_ms` is the latest world
-    time at which anything happened. Every request reads the assumptions, the clock and the
-    variation, so these three are also fields. `has_faults_or_timeline` is true if the world has
-    faults or timeline entries, against which each request must be checked. `variation` is None if
-    responses do not vary.
+    time at which anything happened. The assumptions, the clock and the variation are also fields,
+    because every request reads them. `has_faults_or_timeline` is true if each request must be
+    checked against faults or timeline entries. `variation` is None if responses do not vary.
     """
 
     name: str
@@ -132,7 +131,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
     variation: Variation | None = None
 
     def get(self, table: Table[R], key: str) -> R | None:
-        """Return a row, or None if the table has no row with this key."""
+        """Return the row with this key, or None if the table has no such row."""
         return self.tables[table.name].get(key)
 
     def rows(self, table: Table[R]) -> Iterator[tuple[str, R]]:
@@ -140,7 +139,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
         return iter(self.tables[table.name].items())
 
     def count(self, table: Table[Any]) -> int:
-        """Return the number of rows of a table."""
+        """Return the number of rows in a table."""
         return len(self.tables[table.name])
 
     @property
@@ -149,12 +148,12 @@ class World(msgspec.Struct, frozen=True, gc=False):
         return self.schedule[0][0] if self.schedule else None
 
     def remembered_in_order(self) -> Iterator[str]:
-        """Yield the storage keys of the remembered responses that expire, oldest first."""
+        """Yield the storage keys of the remembered responses that have an expiry time, oldest first."""
         return self.remembered.keys(self.tables[REMEMBERED.name])
 
 
 def empty_world(name: str, seed: str) -> World:
-    """Return a world without rows.
+    """Return a world with no rows.
 
     The caller must add the required rows to CLOCK, ASSUMPTIONS and ORIGIN.
     """
@@ -173,7 +172,7 @@ def empty_world(name: str, seed: str) -> World:
 
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
-    """Return a world with writes applied, and with updated indexes and an updated schedule."""
+    """Return the world that results from applying `writes`, with its indexes and schedule updated."""
     tables = dict(world.tables)
     singletons: dict[str, Any] = {}
     indexes = world.indexes
@@ -207,7 +206,9 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
 
 
 def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
-    """Return a table's rows with writes applied. A value of None in `written` deletes the row."""
+    """Return the rows that result from writing to a table. A value of None in `written` deletes the
+    row.
+    """
     if isinstance(before, dict):
         rows = dict(before)
         for key, record in written.items():
@@ -225,7 +226,7 @@ def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
 def _rescheduled(
     schedule: Schedule, key: str, old: ScheduledEvent | None, new: ScheduledEvent | None
 ) -> Schedule:
-    """Return a schedule in which the event `new` replaces `old`. Either event can be None."""
+    """Return the schedule with the event `old` replaced by `new`. Either event can be None."""
     if old is not None:
         index = bisect_left(schedule, (old.due_ms, old.sequence, key))
         schedule = schedule[:index] + schedule[index + 1 :]
@@ -238,7 +239,9 @@ def _rescheduled(
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An operation just after it entered a state or a phase, became stuck, or was released."""
+    """A snapshot of an operation just after it entered a state or a phase, became stuck, or was
+    released.
+    """
 
     at_ms: int
     operation: Operation
@@ -247,8 +250,8 @@ class Transition:
 class Change:
     """The rows that a call or due events write, before they are applied to a world.
 
-    `transitions` lists the transitions of operations in order. `reacting` is kept up to date with
-    the writes, and holds the ids of the operations whose outcomes react to changes in the world.
+    `transitions` lists the transitions of operations in order. `reacting` contains the ids of the
+    operations whose outcomes react to changes in the world, and is updated with each write.
     """
 
     __slots__ = ("_schedule", "assumptions", "now_ms", "reacting", "transitions", "world", "writes")
@@ -263,7 +266,7 @@ class Change:
         self._schedule = world.schedule
 
     def get(self, table: Table[R], key: str) -> R | None:
-        """Return a row under this change, or None if there is no row with this key."""
+        """Return the row with this key as of this change, or None if there is no such row."""
         written = self.writes.get(table.name)
         if written is not None and key in written:
             record: R | None = written[key]
@@ -271,7 +274,7 @@ class Change:
         return self.world.tables[table.name].get(key)
 
     def row(self, table: Table[R], key: str) -> R:
-        """Return a row that must exist. Raises KeyError if a record refers to a missing row."""
+        """Return a row that must exist. Raises KeyError if it does not."""
         record = self.get(table, key)
         if record is None:
             raise KeyError(f"{table.name} has no {key}")
@@ -303,7 +306,9 @@ class Change:
             written[key] = None
 
     def fork(self) -> Change:
-        """Return a copy of this change. The caller can merge the copy into this change, or drop it."""
+        """Return a copy of this change. The caller can merge the copy back into this change, or
+        discard it.
+        """
         copy = Change(self.world, self.now_ms)
         copy.writes = {name: dict(written) for name, written in self.writes.items()}
         copy.transitions = list(self.transitions)
@@ -312,14 +317,16 @@ class Change:
         return copy
 
     def merge(self, fork: Change) -> None:
-        """Replace the content of this change with the content of its fork."""
+        """Replace this change's content with that of its fork."""
         self.writes = fork.writes
         self.transitions = fork.transitions
         self.reacting = fork.reacting
         self._schedule = fork._schedule
 
     def next_due(self, until_ms: int) -> str | None:
-        """Return the key of the next event under this change, or None if none is due by `until_ms`."""
+        """Return the key of the next scheduled event as of this change, or None if none is due by
+        `until_ms`.
+        """
         if not self._schedule:
             return None
         due_ms, _, key = self._schedule[0]
@@ -331,11 +338,13 @@ class Change:
         return not any(self.writes.values())
 
     def applied(self) -> World:
-        """Return the next world, whose commit number is one higher."""
+        """Return the world with this change applied and a commit number that is one higher."""
         at_ms = max(self.world.at_ms, self.now_ms)
         return apply(self.world, self.writes, commit=self.world.commit + 1, at_ms=at_ms)
 
 
 def _progress(operation: Operation) -> tuple[str, str, bool]:
-    """Return the state, phase and stuck flag of an operation, which change only in transitions."""
+    """Return the parts of an operation that define its progress: the state, the phase and the stuck
+    flag.
+    """
     return operation.state, operation.phase, operation.stuck

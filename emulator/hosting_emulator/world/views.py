@@ -1,6 +1,6 @@
-"""Converts records to the resources in responses.
+"""Converts records to the resources that appear in responses.
 
-Each resource has a function, which follows the world's assumptions.
+There is one function per resource, and each follows the world's assumptions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TIMESTAMPS = frozenset(
 
 
 def encode(document: Any, assumptions: Assumptions) -> bytes:
-    """Return the JSON bytes of a response's body, with timestamps in the assumed form."""
+    """Encode a response body as JSON, with timestamps in the form that the assumptions select."""
     if assumptions.timestamp_form != "milliseconds":
         document = _respell(document, assumptions)
     return _encode(document)
@@ -69,7 +69,7 @@ def _render(
 
 
 def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any:
-    """Return a word, or a list of words, in the spelling that an assumption selects."""
+    """Return a word or a list of words, in the spelling that an assumption selects."""
     default_words = getattr(DEFAULTS, assumption)
     assumed_words = getattr(assumptions, assumption)
     if assumed_words == default_words:
@@ -84,8 +84,8 @@ def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any
 def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
     """Return (name, is optional, assumption) for each field of a resource, required fields first.
 
-    The assumption selects the words for the field's values, and is empty if no assumption selects
-    them.
+    The assumption selects the words used for the field's values. It is empty if there is no such
+    assumption.
     """
     plan = []
     for field in sorted(RESOURCES[resource].fields, key=lambda field: field.optional):
@@ -104,7 +104,7 @@ def powered_by_flag(project: Project) -> dict[str, Any]:
 
 
 def operation(change: Change, record: Operation) -> dict[str, Any]:
-    """Return the Operation resource for an operation under a change."""
+    """Return the Operation resource for an operation as of a change."""
     assumptions = change.assumptions
     is_over = is_finished(record)
     blocking_id: str | None = None
@@ -138,15 +138,15 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
     )
 
 
-#: The polling interval, in seconds, if nothing is scheduled for an operation. The contract shows
-#: this value.
+#: The polling interval, in seconds, when nothing is scheduled for an operation. The value is from
+#: the contract.
 _DEFAULT_POLL_SECONDS = 60
 
 
 def _next_poll(change: Change, record: Operation) -> int:
-    """Return the seconds until an operation's next step, rounded up, from 1 to 86,400.
+    """Return the number of seconds until an operation's next step, rounded up, between 1 and 86,400.
 
-    If the operation waits for the claim, the step belongs to the operation that holds the claim.
+    If the operation is waiting for the claim, this is the next step of the operation that holds it.
     Return 60 if no step is scheduled.
     """
     event = event_of(change, record)
@@ -160,8 +160,8 @@ def deployments_page(
 ) -> bytes:
     """Return a page of deployments as JSON bytes.
 
-    Deployments are stored with the contract's fields. Under the default assumptions, the page is
-    therefore encoded directly from the records, to save time.
+    Deployment records have the contract's fields, so under the default assumptions the page is
+    encoded directly from the records, which is faster.
     """
     page: dict[str, Any] = {"items": records}
     if next_cursor is not None or assumptions.last_page_cursor == "null":
@@ -193,7 +193,7 @@ def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
 def database_compute(
     project: Project, environment: str, record: Database, now_ms: int, assumptions: Assumptions
 ) -> dict[str, Any]:
-    """Return a DatabaseCompute resource, observed now."""
+    """Return a DatabaseCompute resource for a database as observed now."""
     database = None
     if record.placement is not None:
         database = _render("DatabasePlacement", record.placement, assumptions)
