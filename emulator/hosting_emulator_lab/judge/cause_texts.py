@@ -123,6 +123,21 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="reads-body-without-limit",
+        severity="warning",
+        title="It reads the body of a response without a time limit.",
+        matters=(
+            "A connection can fall silent in the middle of a body. The client then hangs until "
+            "somebody kills it, although its time limit for the first bytes has worked."
+        ),
+        because=_REUSED_KEY,
+        place="contract, section Endpoints, operation 3",
+        instead=(
+            "Let the time limit of a request end when the whole body has been read, not when the "
+            "headers have arrived. With fetch, clear the timer only after `response.text()`."
+        ),
+    ),
+    CauseText(
         id="done-twice",
         severity="error",
         title="It makes a change twice after a failure.",
@@ -145,6 +160,21 @@ _TEXTS = (
         because=_POLLED,
         place="contract, section What the service does",
         instead="Compare the result with the requested change before you report success.",
+    ),
+    CauseText(
+        id="counts-items-twice",
+        severity="warning",
+        title="It counts items twice after a failure in the middle of a list.",
+        matters="The client reports success, but its numbers are wrong, and the user is not told.",
+        because=(
+            "Query: a continuation cursor (opaque string from the preceding page's next_cursor, "
+            "characters A-Z a-z 0-9 _ -) and a maximum page size (integer 1 to 100)."
+        ),
+        place="contract, section Endpoints, operation 6",
+        instead=(
+            "Request the page that failed again, with the same cursor. If you start the list again, "
+            "first discard the items that you have collected."
+        ),
     ),
     CauseText(
         id="accepted-is-done",
@@ -183,6 +213,21 @@ _TEXTS = (
         instead=(
             "Report success only when the state is succeeded. When you stop waiting, say that the "
             "result is unknown, and exit with a code other than 0."
+        ),
+    ),
+    CauseText(
+        id="reads-nested-state",
+        severity="error",
+        title="It takes the state of a nested object for the state of the operation.",
+        matters=(
+            "A part of an operation can have succeeded while the operation is still running, and can "
+            "still fail."
+        ),
+        because=("a completed reconciliation attempt alone does not mean the operation succeeded"),
+        place="contract, section Resources, Operation",
+        instead=(
+            "Parse the JSON of the response, and read only the member `state` of the outermost object. "
+            'A search for text such as `"state": "succeeded"` also matches nested objects.'
         ),
     ),
     CauseText(
@@ -244,6 +289,18 @@ _TEXTS = (
         ),
         place="contract, section Resources, DatabaseCompute",
         instead="Check for null and for empty lists before you use a value.",
+    ),
+    CauseText(
+        id="rejects-documented-value",
+        severity="warning",
+        title="It cannot read a value that the contract documents.",
+        matters="The client fails at a correct response, as soon as the service has such a value.",
+        because=(
+            "suspend_timeout_seconds (integer: 0 means provider default, -1 means never suspend, "
+            "otherwise the configured provider value)"
+        ),
+        place="contract, section Resources, DatabaseCompute",
+        instead="Read numbers into a type that holds all documented values, such as a signed integer.",
     ),
     CauseText(
         id="crashes",

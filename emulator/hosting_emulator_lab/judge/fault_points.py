@@ -41,15 +41,19 @@ KINDS = (
     "latency",
     "slow_response",
 )
+#: The kinds of wire faults that only `judge` tries by default. Each of them makes a client wait for
+#: its whole time limit.
+WAITING_KINDS = ("stalled_response",)
 #: The words for lasting effects. `refused` stands for the problems that a call may return and for
 #: which a retry cannot help.
 OUTCOMES = (*LASTING_EFFECTS, "refused")
 #: The delay of a late response in real milliseconds, for a client that waits this long.
 LATE_MS = 1000
-_ORDER = (*KINDS, *LASTING_EFFECTS)
+_ORDER = (*KINDS, *WAITING_KINDS, *LASTING_EFFECTS)
 #: All words for faults. `wire` stands for all kinds, and `abort:*` for all codes.
 _WORDS = (
     *KINDS,
+    *WAITING_KINDS,
     *OUTCOMES,
     "wire",
     *[f"abort:{code}" for code in PROBLEMS],
@@ -127,7 +131,9 @@ def check_faults(words: Iterable[str]) -> tuple[str, ...]:
         if word not in _WORDS:
             hint = nearest(word, _WORDS)
             if not hint:
-                hint = f"; there are {', '.join([*KINDS, *OUTCOMES])} and abort:CODE"
+                hint = (
+                    f"; there are {', '.join([*KINDS, *WAITING_KINDS, *OUTCOMES])} and abort:CODE"
+                )
             raise ValueError(f"there is no fault {word!r}{hint}")
     return distinct_words
 

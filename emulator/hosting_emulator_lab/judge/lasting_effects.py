@@ -31,7 +31,8 @@ class LastingEffect:
     """A permanent change in the service's behavior that begins with a certain request.
 
     `description` is the predicate of a sentence about the request. `call` is the only call to which
-    the effect applies. If `call` is empty, the effect applies to all calls.
+    the effect applies. If `call` is empty, the effect applies to all calls. With `of_operations`, it
+    applies only to requests that begin an operation.
     """
 
     request_end: RequestEnd
@@ -39,10 +40,13 @@ class LastingEffect:
     effect: JsonObject
     armed_as: ArmedAs = "outcome"
     call: str = ""
+    of_operations: bool = False
 
     def suits(self, request: NumberedRequest) -> bool:
         """Return whether the effect can be observed from this request on."""
         if self.call and not (request.call == self.call and request.succeeded):
+            return False
+        if self.of_operations and not request.begins_operation:
             return False
         match self.armed_as:
             case "outcome":
@@ -186,6 +190,21 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
         "done",
         "starts an operation that takes long, and then succeeds",
         {"succeed": {"queued": "10m", "running": "20m"}},
+    ),
+    # The contract does not close an operation, so a part of it may have a state of its own.
+    "nested_state": LastingEffect(
+        "done",
+        "starts an operation, and responses have a nested object with the state succeeded",
+        {"alter": {"set": {"/build": {"state": "succeeded"}}}},
+        "fault of every call",
+        of_operations=True,
+    ),
+    "never_suspends": LastingEffect(
+        "altered",
+        "shows a database with suspend_timeout_seconds -1, which means never suspend",
+        {"alter": {"set": {"/database/suspend_timeout_seconds": -1}}},
+        "fault",
+        "read_database_compute",
     ),
     # Add more deployments than the largest page holds (contract, section Limits).
     "another_page": LastingEffect(

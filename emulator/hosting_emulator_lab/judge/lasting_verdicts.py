@@ -42,6 +42,7 @@ _CRASH = re.compile(
     r"|ZeroDivisionError)\b.*|ValueError: (?:max|min)\(\).*|ValueError: not enough values to unpack.*"
     r"|.*'NoneType' object .*|.*Cannot read propert(?:y|ies) of (?:null|undefined).*"
     r"|panic: .*|Cannot (?:index|iterate over) .*|.*\bunbound variable|NoMethodError.*"
+    r"|json: cannot unmarshal .*|invalid value: integer .*"
     r"|.*NullPointerException.*|.*nil pointer dereference.*|Segmentation fault.*"
 )
 

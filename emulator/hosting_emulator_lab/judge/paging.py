@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 
+#: The call whose responses are pages of a list.
+LIST_CALL = "list_deployments"
+
 
 def requests_without_next_page(requests: Sequence[NumberedRequest]) -> list[NumberedRequest]:
     """Return the requests whose response has a `next_cursor` that no later request sends.

@@ -26,7 +26,12 @@ SAME_LIMIT = "rate_limit gives the same refusal, with the same Retry-After"
 REPEATED = "the same read repeated, neither the first nor the last time"
 #: The reasons why some faults look the same in both phases, by the fault's word. All other faults
 #: need a run in each phase.
-_ALIKE_IN_BOTH_PHASES = {"slow_response": SLOW, "rate_limit": LIMIT, "abort:rate_limited": LIMIT}
+_ALIKE_IN_BOTH_PHASES = {
+    "slow_response": SLOW,
+    "stalled_response": SLOW,
+    "rate_limit": LIMIT,
+    "abort:rate_limited": LIMIT,
+}
 #: The faults that a quick plan prefers, most revealing first.
 _MOST_REVEALING = (
     "fail",

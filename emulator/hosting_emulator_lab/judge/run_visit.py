@@ -29,6 +29,7 @@ from hosting_emulator_lab.judge.exchange_counts import (
     world_time_between,
 )
 from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint
+from hosting_emulator_lab.judge.paging import LIST_CALL
 from hosting_emulator_lab.judge.run_observation import (
     JudgeFailed,
     Observation,
@@ -163,6 +164,11 @@ class RunVisit:
         elif point is None:
             self.altered_count = self._hits(world)
         else:
+            if point.call == LIST_CALL and point.lasting is None:
+                # Only the items of the pages show whether the client received some of them again.
+                responses = self._responses(
+                    exchange for exchange in exchanges if exchange.call == LIST_CALL
+                )
             refusals = count_refusals(exchanges, point.call)
             hit = self._is_hit(world, point, exchanges)
         self.requests_by_world = Counter()

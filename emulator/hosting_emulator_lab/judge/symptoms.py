@@ -69,6 +69,8 @@ def symptoms_of(
             f"{result.fast_attempts} attempts at one request, with hardly a pause between them"
         )
         yield CAUSE_TEXTS["retries-without-pause"], Symptom(str(trial), message)
+    if result.repeated_items and not result.exit_code:
+        yield CAUSE_TEXTS["counts-items-twice"], Symptom(str(trial), result.repeated_items)
     if not follows_operations and _claims_failed_operation(result):
         yield CAUSE_TEXTS["accepted-is-done"], Symptom(str(trial), _UNNOTICED_FAILURE)
     elif isinstance(trial, FaultTrial):
@@ -159,6 +161,8 @@ def _cause_of_hanging(point: FaultPoint) -> str:
         return "never-gives-up"
     if kind_of(point.fault) == "timeout":
         return "waits-without-limit"
+    if kind_of(point.fault) == "stalled_response":
+        return "reads-body-without-limit"
     return "hangs"
 
 
@@ -171,6 +175,8 @@ def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
         return "may-hide-failure"
     if not crash_line(result.output):
         return ""
+    if point.fault == "never_suspends":
+        return "rejects-documented-value"
     is_altered = point.lasting is not None and point.lasting.request_end == "altered"
     return "absence-ignored" if is_altered else "crashes"
 
@@ -186,6 +192,8 @@ def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
         return "key-value-lost"
     if point.fault in _FAILED_OPERATIONS:
         return "failed-operation-is-success"
+    if point.fault == "nested_state":
+        return "reads-nested-state"
     if effect.request_end == "altered":
         return "absence-ignored"
     if effect.request_end == "refused" and point.call == "get_operation":

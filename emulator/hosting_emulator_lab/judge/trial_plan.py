@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
-from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES, FaultPoint, kind_of
+from hosting_emulator_lab.judge.fault_points import (
+    KINDS,
+    OUTCOMES,
+    WAITING_KINDS,
+    FaultPoint,
+    kind_of,
+)
 from hosting_emulator_lab.judge.lasting_effects import LASTING_EFFECTS
 from hosting_emulator_lab.judge.point_plan import plan_points
 from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
@@ -15,13 +22,24 @@ from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
 #: request to a call also handles them at later requests. Lasting effects that apply to every
 #: request belong here, and so do responses that never arrive, because each of them makes a client
 #: wait for its whole time limit.
-_ONCE_FOR_EACH_CALL = ("outage", "token_expired", "timeout", "stick")
+_ONCE_FOR_EACH_CALL = (
+    "outage",
+    "token_expired",
+    "timeout",
+    "stick",
+    "nested_state",
+    "never_suspends",
+)
+#: The faults that are tried once at a call that reads, and once at a call that changes something. A client
+#: has few places where it reads the body of a response, and each such trial takes a whole time limit.
+_ONCE_FOR_READS_AND_CHANGES = ("stalled_response",)
 #: Statuses from here on are refusals.
 _FIRST_REFUSAL = 400
 #: The most informative faults, in order. Effects for which a patient client waits come early, so
 #: that the waiting overlaps with other runs.
 _FIRST = (
     "timeout",
+    "stalled_response",
     "stick",
     "token_expired",
     "value_lost",
@@ -66,7 +84,7 @@ def plan_trials(requests: Sequence[NumberedRequest], seeds: Iterable[str]) -> Tr
 
     Each of `seeds` is the seed of a trial with varied responses. The same requests get the same plan.
     """
-    planned = plan_points(requests, faults=(*KINDS, *OUTCOMES))
+    planned = plan_points(requests, faults=(*KINDS, *WAITING_KINDS, *OUTCOMES))
     refused = {request.name for request in requests if request.exchange.status >= _FIRST_REFUSAL}
     points = sorted(_without_repetitions(planned.points, refused), key=_rank)
     required: list[FaultTrial] = []
@@ -86,7 +104,7 @@ def plan_trials(requests: Sequence[NumberedRequest], seeds: Iterable[str]) -> Tr
 def _without_repetitions(
     points: Iterable[FaultPoint], refused: Collection[str]
 ) -> list[FaultPoint]:
-    """Leave out all but the first point at each call for faults that are tried once for each call.
+    """Leave out all but the first of the points that one trial represents.
 
     Requests that are `refused` even in the clean run get no point with a lasting effect.
     """
@@ -95,12 +113,23 @@ def _without_repetitions(
     for point in points:
         if point.request in refused and point.lasting is not None:
             continue
-        if point.fault in _ONCE_FOR_EACH_CALL:
-            if (point.call, point.fault) in tried:
-                continue
-            tried.add((point.call, point.fault))
+        repeated = _repeated_trial(point)
+        if repeated in tried:
+            continue
+        if repeated is not None:
+            tried.add(repeated)
         remaining.append(point)
     return remaining
+
+
+def _repeated_trial(point: FaultPoint) -> tuple[str, str] | None:
+    """Return what all points have in common that one trial represents, or None for other points."""
+    if point.fault in _ONCE_FOR_EACH_CALL:
+        return point.call, point.fault
+    if point.fault in _ONCE_FOR_READS_AND_CHANGES:
+        is_read = ALL_CALLS[point.call].method == "GET"
+        return "reads" if is_read else "changes", point.fault
+    return None
 
 
 def _kind_at_call(point: FaultPoint) -> str:

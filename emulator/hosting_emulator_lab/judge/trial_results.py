@@ -15,16 +15,17 @@ class TrialResult:
     """The result of a trial.
 
     `verdict` compares the run with the clean run, and `reasons` are sentences that explain it.
-    `findings` are the conduct findings of the run. Unless the trial is clean, findings about rules
-    that the clean runs break too are left out. `duration_s` is in real seconds. `output` holds the
-    last lines that the command printed. `hit` means that the fault or variation of the trial
-    affected a request. `fast_attempts` is the largest number of attempts at one request with hardly
-    a pause between them. It is 0 if the pauses are unknown. `additional_replays` is the number of
-    replayed responses beyond those of the clean run. If the client reads all pages in the clean run
-    but stopped early in this run, `stopped_at_page` names the request for the last page that it
-    read. `varied` are the variation points at which responses varied. `printed_lines` are all lines
-    that the command printed. `effect` is the effect of an altered part on the client's behavior.
-    `is_allowed` tells whether the contract allows the alteration.
+    `findings` are the conduct findings of the run. Unless the trial is clean, findings about rules that
+    the clean runs break too are left out. `duration_s` is in real seconds. `output` holds the last
+    lines that the command printed. `hit` means that the fault or variation of the trial affected a
+    request. `fast_attempts` is the largest number of attempts at one request with hardly a pause
+    between them. It is 0 if the pauses are unknown. `additional_replays` is the number of replayed
+    responses beyond those of the clean run. If the client reads all pages in the clean run but stopped
+    early in this run, `stopped_at_page` names the request for the last page that it read.
+    `repeated_items` describes how the output shows that the client counts items twice. `varied` are the
+    variation points at which responses varied. `printed_lines` are all lines that the command printed.
+    `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
+    contract allows the alteration.
     """
 
     trial: Trial
@@ -38,6 +39,7 @@ class TrialResult:
     fast_attempts: int = 0
     additional_replays: int = 0
     stopped_at_page: str = ""
+    repeated_items: str = ""
     varied: tuple[str, ...] = ()
     printed_lines: tuple[str, ...] = ()
     effect: Effect = "ignores"

@@ -17,6 +17,7 @@ from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.new_findings import new_findings
 from hosting_emulator_lab.judge.paging import requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
+from hosting_emulator_lab.judge.repeated_items import repeated_items_text
 from hosting_emulator_lab.judge.run_gate import RunGate
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd, behavior_of
@@ -33,7 +34,7 @@ PerformTrial: TypeAlias = Callable[[RunVisit, str, float, RunConditions], RunEnd
 
 #: The faults for which a client waits, and what is added to the time limit of their trials: it is longer
 #: than the time limits that clients usually have for a response, and for an operation.
-_LONG_WAITS = ("timeout", "stick")
+_LONG_WAITS = ("timeout", "stalled_response", "stick")
 _LONG_WAIT_S = 35.0
 
 
@@ -100,6 +101,7 @@ class TrialRuns:
                 visit.observation.fast_attempts,
                 [request.exchange for request in clean.observation.requests],
             ),
+            repeated_items=repeated_items_text(end, visit.observation, clean),
             printed_lines=end.printed_lines or (),
         )
 

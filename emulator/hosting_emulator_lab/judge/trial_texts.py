@@ -16,6 +16,7 @@ _KINDS = {
     "truncate": "the response to {request} is cut off",
     "malformed_response": "the response to {request} is not JSON",
     "latency": "the response to {request} is late",
+    "stalled_response": "the response to {request} stops in the middle of its body",
     "slow_response": "the response to {request} arrives slowly",
     "rate_limit": "{request} gets rate_limited with Retry-After",
 }

@@ -31,6 +31,8 @@ _NEVER_ENDS = "stick"
 _STUCK_POLL_S = 1
 #: The faults for which the pauses between attempts are measured, so the clock must run.
 _SHOWS_PAUSES = ("outage",)
+#: The faults for which an operation is polled in each of its phases.
+_SHOWS_PHASES = ("nested_state",)
 CleanKind: TypeAlias = Literal["skip", "scaled", "base-path"]
 
 
@@ -77,6 +79,8 @@ class FaultTrial:
             return RunConditions(
                 clock="skip", operation_profile=ONE_POLL, next_poll_s=_STUCK_POLL_S
             )
+        if self.point.fault in _SHOWS_PHASES:
+            return RunConditions(clock="skip", operation_profile=_ALL_PHASES)
         if self.point.fault in _SHOWS_PAUSES:
             return RunConditions(clock="scaled", rate=SCALED_RATE, operation_profile=ONE_POLL)
         return RunConditions(clock="skip", operation_profile=ONE_POLL)

@@ -11,6 +11,8 @@ from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint
 
 #: The highest rate that the `slow_response` kind accepts, in bytes per real second.
 _HIGHEST_RATE = 1_000_000
+#: The pause in the middle of a stalled response, in real milliseconds. No run lasts as long.
+_STALL_MS = 600_000
 
 
 def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS) -> JsonObject:
@@ -47,6 +49,8 @@ def _options(kind: str, detail: str, response_bytes: int, late_ms: int) -> JsonO
             return {"bytes": response_bytes // 2}
         case "latency":
             return {"delay_ms": late_ms}
+        case "stalled_response":
+            return {"pause_ms": _STALL_MS}
         case "slow_response":
             rate = response_bytes * 1000 // late_ms
             return {"bytes_per_second": max(1, min(_HIGHEST_RATE, rate))}

@@ -63,6 +63,11 @@ def ids(*results: TrialResult) -> list[str]:
             "gives-up-at-passing-failure",
         ),
         ("create_user_api_key#1/timeout/before_commit", "hung", "waits-without-limit"),
+        (
+            "create_user_api_key#1/stalled_response/before_commit",
+            "hung",
+            "reads-body-without-limit",
+        ),
         ("create_user_api_key#1/truncate/before_commit", "hung", "hangs"),
         ("apply_project_domains#1/stick/lasting", "hung", "never-gives-up"),
         ("apply_project_domains#1/fail/lasting", "blind success", "failed-operation-is-success"),
@@ -70,6 +75,11 @@ def ids(*results: TrialResult) -> list[str]:
             "apply_project_domains#1/stick/lasting",
             "blind success",
             "unfinished-operation-is-success",
+        ),
+        (
+            "apply_project_domains#1/nested_state/lasting",
+            "blind success",
+            "reads-nested-state",
         ),
         ("apply_project_domains#1/abort:forbidden/lasting", "blind success", "refusal-is-success"),
         ("create_user_api_key#1/value_lost/lasting", "blind success", "key-value-lost"),
@@ -94,6 +104,12 @@ def test_a_verdict_has_a_cause(trial: str, verdict: Verdict, cause: str) -> None
         ("list_deployments#1/empty_list/lasting", "IndexError: list index", ["absence-ignored"]),
         ("get_dns_authorization#1/abort:forbidden/lasting", "KeyError: 'zone'", ["crashes"]),
         ("get_dns_authorization#1/abort:forbidden/lasting", "Refused: forbidden", []),
+        (
+            "read_database_compute#1/never_suspends/lasting",
+            "json: cannot unmarshal number -1 into Go struct field of type uint32",
+            ["rejects-documented-value"],
+        ),
+        ("read_database_compute#1/never_suspends/lasting", "prod must be suspended", []),
     ],
 )
 def test_an_exit_code_counts_only_if_the_output_looks_like_a_crash(
@@ -133,6 +149,24 @@ def test_a_failed_operation_that_is_asked_for_with_its_old_key_is_a_cause() -> N
     assert ids(gave_up) == ["failed-operation-replayed"]
     lost = result("apply_project_domains#1/timeout/after_commit", "survived", additional_replays=1)
     assert ids(lost) == []
+
+
+def test_a_client_without_any_time_limit_needs_no_second_cause_for_the_body() -> None:
+    silent = result("list_deployments#1/timeout/before_commit", "hung")
+    stalled = result("list_deployments#1/stalled_response/before_commit", "hung")
+    assert ids(silent, stalled) == ["waits-without-limit"]
+
+
+def test_a_client_that_searches_text_for_a_state_does_not_reject_unknown_fields() -> None:
+    nested = result("apply_project_domains#1/nested_state/lasting", "blind success")
+    varied = result("vary/2/extra-fields", "failed")
+    assert ids(nested, varied) == ["reads-nested-state"]
+
+
+def test_a_client_that_stops_waiting_and_claims_success_does_not_read_a_nested_state() -> None:
+    nested = result("apply_project_domains#1/nested_state/lasting", "blind success")
+    stuck = result("apply_project_domains#1/stick/lasting", "blind success")
+    assert ids(nested, stuck) == ["unfinished-operation-is-success"]
 
 
 def test_a_merged_cause_has_the_higher_severity() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator_lab.judge.client_requests import number_requests
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
@@ -110,6 +111,20 @@ def test_an_expired_token_and_a_response_that_never_comes_are_tried_once_at_each
         calls = [trial.point.call for trial in plan.required if trial.point.fault == fault]
         assert sorted(calls) == sorted(set(CALLS))
         assert not [trial for trial in plan.others if trial.point.fault == fault]
+
+
+def test_a_body_that_stalls_is_tried_once_at_a_read_and_once_at_a_change(plan: TrialPlan) -> None:
+    trials = [*plan.required, *plan.others]
+    stalled = [trial.point for trial in trials if trial.point.fault == "stalled_response"]
+    assert sorted(ALL_CALLS[point.call].method == "GET" for point in stalled) == [False, True]
+
+
+def test_a_state_in_a_nested_object_is_tried_while_an_operation_is_polled_in_each_phase() -> None:
+    point = FaultPoint.read("apply_project_domains#1/nested_state/lasting")
+    assert (
+        FaultTrial(point).conditions.operation_profile
+        == VariedTrial("1").conditions.operation_profile
+    )
 
 
 def test_a_request_that_is_refused_on_a_good_day_is_not_refused_for_good() -> None:

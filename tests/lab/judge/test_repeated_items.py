@@ -1,0 +1,79 @@
+"""A printed number of items that grows with the received items shows that a client counts items twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hosting_emulator_lab.judge.client_behavior import ClientBehavior
+from hosting_emulator_lab.judge.client_requests import ObservedResponse, number_requests
+from hosting_emulator_lab.judge.repeated_items import repeated_items_text
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
+from tests.lab.judge.samples import exchange, sample_clean_run, sample_observation
+
+#: The items of two pages: four and three deployments, of which five are ready.
+PAGES = (
+    [{"id": f"D{number}", "status": "ready"} for number in range(4)],
+    [{"id": f"D{number}", "status": "ready" if number < 5 else "failed"} for number in (4, 5, 6)],
+)
+
+
+def run_of(*pages: int) -> Observation:
+    """Return the observation of a run that receives these pages."""
+    exchanges = [exchange("list_deployments", n=number) for number, _ in enumerate(pages, 1)]
+    responses = {
+        (0, number): ObservedResponse(2, {"items": PAGES[page]})
+        for number, page in enumerate(pages, 1)
+    }
+    requests = number_requests(exchanges, responses)
+    return sample_observation(requests=requests, request_count=len(requests) + 2)
+
+
+def clean_run(*lines: str, second: str | None = None) -> CleanRun:
+    """Return a clean run that prints these lines. The second clean run may print another last line."""
+    second_lines = lines if second is None else (*lines[:-1], second)
+    behaviors = (
+        ClientBehavior(0, hung=False, requests=(), lines=lines),
+        ClientBehavior(0, hung=False, requests=(), lines=second_lines),
+    )
+    return replace(sample_clean_run(run_of(0, 1)), behaviors=behaviors)
+
+
+def text(clean: CleanRun, *lines: str) -> str:
+    """Judge a run that receives the first page twice, and prints these lines."""
+    return repeated_items_text(RunEnd(0, printed_lines=lines), run_of(0, 0, 1), clean)
+
+
+def test_a_client_that_counts_a_page_twice_prints_the_number_of_received_items() -> None:
+    assert "11 instead of 7" in text(clean_run("deployments: 7"), "deployments: 11")
+
+
+def test_items_of_one_status_count_as_well() -> None:
+    assert "9 instead of 5" in text(clean_run("ready: 5"), "ready: 9")
+
+
+def test_a_client_that_discards_the_items_before_it_starts_again_is_correct() -> None:
+    assert text(clean_run("deployments: 7"), "retry 1 after 503", "deployments: 7") == ""
+
+
+@pytest.mark.parametrize(
+    ("usual_line", "line"),
+    [
+        ("7 deployments in 2 requests", "7 deployments in 3 requests"),
+        ("4 requests", "5 requests"),
+        ("took 7 ms", "took 12 ms"),
+    ],
+)
+def test_numbers_of_other_things_may_change_after_a_failure(usual_line: str, line: str) -> None:
+    assert text(clean_run(usual_line), line) == ""
+
+
+def test_a_number_that_differs_between_clean_runs_shows_nothing() -> None:
+    assert text(clean_run("7 left", second="8 left"), "11 left") == ""
+
+
+def test_a_run_that_receives_each_item_once_counts_none_twice() -> None:
+    run = RunEnd(0, printed_lines=("deployments: 11",))
+    assert repeated_items_text(run, run_of(0, 1), clean_run("deployments: 7")) == ""
