@@ -44,14 +44,21 @@ def render() -> str:
 
 def _section(row: dict[str, Any]) -> str:
     facts = f"Default: {code(_text(row['default']))}."
-    alternatives = [
-        value for value in row["alternatives"] if value not in row["outside_the_letter"]
-    ]
+    alternatives = _alternatives(row)
     if alternatives:
-        facts += f" Alternatives: {codes(map(_text, alternatives))}."
+        facts += f" Alternatives: {alternatives}."
     if row["outside_the_letter"]:
         facts += f" Beyond the contract: {codes(map(_text, row['outside_the_letter']))}."
     return join(f"### {row['name']}", prose(row["about"]), facts, f"The contract: {_quote(row)}")
+
+
+def _alternatives(row: dict[str, Any]) -> str:
+    """Return the alternatives that agree with the contract, or an empty string if there are none."""
+    if row["alternatives"] == "any":
+        # What is beyond the contract is then a description of all alternatives.
+        return "" if row["outside_the_letter"] else "any other valid value"
+    values = [value for value in row["alternatives"] if value not in row["outside_the_letter"]]
+    return codes(map(_text, values))
 
 
 def _quote(row: dict[str, Any]) -> str:

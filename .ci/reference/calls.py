@@ -1,19 +1,27 @@
-"""The page of the calls of the public API."""
+"""The page of the calls of the public API.
+
+For each call, the page quotes the contract, and lists the assumptions that affect this call.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from hosting_emulator.contract.assumption_table import affects_call, describe
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.call_table import describe_calls
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator_lab.contract_check.contract_sentences import SECTIONS, Quote
 from reference.markdown import code, join, prose, sentence, table
 
 INTRODUCTION = """\
-These are the calls of the contract, and the poll of an operation, with the emulator's default
-[assumptions](assumptions.md). Every call takes one bearer token. The OpenAPI document of a running
-emulator, `/_emulator/contract/openapi.json`, also has the members of every response."""
+These are the eight calls of the contract, and the call that polls an operation. For each, the page
+shows the emulator's behavior with the default [assumptions](assumptions.md), the sentences of the
+contract about the call, and the assumptions about what the contract leaves open. [The service that
+is emulated](../service.md) describes what the calls have in common. The OpenAPI document of a
+running emulator, `/_emulator/contract/openapi.json`, also lists the members of every response."""
 
 
 def render() -> str:
@@ -55,7 +63,46 @@ def _section(row: dict[str, Any]) -> str:
         table(["fact", "value"], facts),
         _query(row["query"]),
         _body(row["body"]),
+        _contract(row),
+        _assumptions(row["call_id"]),
     )
+
+
+def _contract(row: dict[str, Any]) -> str:
+    """Return the sentences in the contract's section about a call."""
+    numbers = {call_id: number for number, call_id in enumerate(CALLS, 1)}
+    if row["call_id"] not in numbers:
+        return ""
+    prefix = f"{numbers[row['call_id']]}. "
+    section = next(section for section in SECTIONS if section.title.startswith(prefix))
+    address = f"{row['method']} {row['path']}"
+    quotes = [
+        f"- “{prose(quote.text)}”"
+        for quote in section.sentences
+        if isinstance(quote, Quote) and quote.text != address
+    ]
+    return join("The contract says:", "\n".join(quotes))
+
+
+def _assumptions(call_id: str) -> str:
+    """Return the assumptions that affect a call in particular."""
+    rows = [row for row in describe(DEFAULTS) if affects_call(row["name"], ALL_CALLS[call_id])]
+    cells = [
+        [f"[`{row['name']}`]({_anchor(row)})", prose(row["about"]), _default(row)] for row in rows
+    ]
+    return join("We assume:", table(["assumption", "about", "default"], cells))
+
+
+def _anchor(row: dict[str, Any]) -> str:
+    heading = "fixed-assumptions" if row["fixed"] else row["name"]
+    return f"assumptions.md#{heading}"
+
+
+def _default(row: dict[str, Any]) -> str:
+    if row["fixed"]:
+        return "cannot be set"
+    value = row["default"]
+    return code(value if isinstance(value, str) else json.dumps(value))
 
 
 def _problem(name: str) -> str:

@@ -13,9 +13,11 @@ from reference import (
     conditions,
     conduct_rules,
     control_api,
+    default_world,
     faults,
     interventions,
     library,
+    lifecycles,
     outcomes,
     problems,
     python_api,
@@ -64,7 +66,24 @@ PAGES = (
         "Everything outside `/v1`, over HTTP, for tests in any language.",
         control_api.render,
     ),
-    Page("calls", "Calls", "The calls of the contract, and who may make them.", calls.render),
+    Page(
+        "calls",
+        "Calls",
+        "The calls of the contract: who may make them, what it says, and what we assume.",
+        calls.render,
+    ),
+    Page(
+        "lifecycles",
+        "Lifecycles",
+        "The states of operations and other resources, with their durations and transitions.",
+        lifecycles.render,
+    ),
+    Page(
+        "default-world",
+        "Default world",
+        "The organizations, users and projects of a new world.",
+        default_world.render,
+    ),
     Page("problems", "Problem codes", "What each code means, and what to do.", problems.render),
     Page(
         "assumptions",
@@ -117,7 +136,7 @@ PAGES = (
 def index() -> str:
     """Return the page that lists all other pages."""
     rows = [[f"[{page.title}]({page.name}.md)", page.about] for page in PAGES]
-    text = "These pages are written from the code itself, so they list everything that it declares."
+    text = "These pages are generated from the code, so they list everything that it declares."
     return join("# Reference", NOTE, text, table(["page", "what it lists"], rows)) + "\n"
 
 

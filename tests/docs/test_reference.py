@@ -20,6 +20,7 @@ from pytest_hosting_emulator import MoreWorlds, plugin
 from tests.docs.command_line import all_option_names, command_names, command_of
 from tests.docs.markdown import anchors, blocks
 from tests.support.http_world import HttpWorld, exchange
+from tests.support.service_declarations import DEFAULT_POPULATION, LIFECYCLES
 
 PAGES = texts()
 ADVICE = "the code has changed: run `make record`"
@@ -70,6 +71,33 @@ def test_the_reference_shows_every_call():
     assert len(headings("calls.md", 2)) == 9, "the contract has eight calls, and the poll"
 
 
+def test_the_reference_shows_for_each_call_what_the_contract_says_and_what_we_assume():
+    sections = dict(re.findall(r"^## (\w+)\n(.+?)(?=^## |\Z)", PAGES["calls.md"], re.M | re.S))
+
+    assert "“An exact replay (same name and Idempotency-Key)" in sections["create_user_api_key"]
+    assert "`default_page_size`" in sections["list_deployments"]
+    for name, text in sections.items():
+        assert ("“" in text) == (name != "get_operation"), "the contract does not show this call"
+        assert "\nWe assume:\n" in text
+
+
+def test_the_reference_shows_every_state_of_every_lifecycle():
+    for lifecycle in LIFECYCLES:
+        text = PAGES["lifecycles.md"].lower().partition(f"## {lifecycle.name.lower()}\n")[2]
+        states = re.findall(r"^\| `(\w+)`", text.partition("\n## ")[0], re.MULTILINE)
+
+        assert states == list(lifecycle.transitions)
+
+
+def test_the_reference_shows_every_user_project_and_organization_of_the_default_world():
+    population = DEFAULT_POPULATION
+    organizations = {organization.alias for organization in population.organizations}
+    users = {user.alias for user in population.users}
+    projects = {project.alias for project in population.projects}
+
+    assert cells("default-world.md") == organizations | users | projects
+
+
 def test_the_reference_shows_every_problem_code():
     assert headings("problems.md", 2) == list(PROBLEMS)
 
@@ -97,6 +125,12 @@ def test_the_reference_shows_every_assumption(api: HttpWorld):
     settable = [row["name"] for row in rows if not row["fixed"]]
     assert headings("assumptions.md", 3) == settable
     assert cells("assumptions.md") == {row["name"] for row in rows} - set(settable)
+
+
+def test_the_reference_says_that_an_assumption_can_have_any_value():
+    text = PAGES["assumptions.md"].partition("### default_page_size\n")[2].partition("###")[0]
+
+    assert "Default: `20`. Alternatives: any other valid value." in text
 
 
 def test_the_reference_shows_every_scenario_of_the_library():

@@ -1,4 +1,4 @@
-"""The declarations of the emulated service that its page must agree with."""
+"""The declarations of the emulated service that its pages must agree with."""
 
 from hosting_emulator.calls.dev_access import TICKET_LIFETIME_MS
 from hosting_emulator.contract.assumption_values import parse_profile
@@ -9,24 +9,21 @@ from hosting_emulator.identity.tokens import TOOL_TOKEN_LIFETIME_S
 from hosting_emulator.world.default_population import DEFAULT_POPULATION
 from hosting_emulator.world.dns_authorizations import LIFETIME
 from hosting_emulator.world.lifecycles import LIFECYCLES
-from hosting_emulator.world.plans import DEPLOYING_PLAN, PLAIN_PLAN
 from hosting_emulator.world.sessions import KEY_LIFETIME_MS
 
-#: How long things are valid by default, as the page says it and in milliseconds.
+#: How long things are valid by default, as the pages say it and in milliseconds.
 LIFETIMES = {
     "ten years": (TOOL_TOKEN_LIFETIME_S * 1000, 3_650 * 86_400_000),
     "one hour": (parse_duration_ms(Assumptions().token_lifetime), 3_600_000),
-    "a refresh token 30 days": (REFRESH_LIFETIME_S * 1000, 30 * 86_400_000),
+    "its refresh token 30 days": (REFRESH_LIFETIME_S * 1000, 30 * 86_400_000),
     "90 days": (KEY_LIFETIME_MS, 90 * 86_400_000),
-    "An authorization lasts 30 days": (parse_duration_ms(LIFETIME), 30 * 86_400_000),
+    "valid for 30 more days": (parse_duration_ms(LIFETIME), 30 * 86_400_000),
     "ten-minute": (TICKET_LIFETIME_MS, 600_000),
 }
 
 __all__ = [
     "DEFAULT_POPULATION",
-    "DEPLOYING_PLAN",
     "LIFECYCLES",
     "LIFETIMES",
-    "PLAIN_PLAN",
     "parse_profile",
 ]
