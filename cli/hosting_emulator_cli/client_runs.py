@@ -23,7 +23,7 @@ from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE
 from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
-from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions, RunsStopped
+from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 
 if TYPE_CHECKING:
     from hosting_emulator.bootstrap import Emulator
@@ -110,7 +110,7 @@ class ClientRuns:
         visit: RunVisit,
         name: str,
         limit_s: float | None,
-        conditions: RunConditions = ORDINARY,
+        conditions: RunConditions,
     ) -> RunEnd:
         """Run the command once, for at most `limit_s` real seconds if this is not None.
 
@@ -153,11 +153,11 @@ class ClientRuns:
             prints_token=variables[token_name].encode() in timed_run.output,
         )
 
-    def _set_clock(self, world: HostingEmulator, conditions: RunConditions) -> None:
+    @staticmethod
+    def _set_clock(world: HostingEmulator, conditions: RunConditions) -> None:
         if conditions.clock == "scaled":
             world.clock.change({"mode": "scaled", "rate": conditions.rate})
-        elif conditions.clock == "skip" or self._settings.state is not None:
-            # An imported world brings its clock mode with it.
+        elif conditions.clock == "skip":
             world.clock.change({"mode": "skip"})
 
     @contextmanager

@@ -31,6 +31,7 @@ from hosting_emulator_cli.exploration_progress import show_progress
 from hosting_emulator_cli.exploration_results import ResultsFile, exploration_key
 from hosting_emulator_cli.main import Failure, failing
 from hosting_emulator_cli.printable import printable, printable_lines
+from hosting_emulator_lab.judge.clean_runs import compare_clean_runs
 from hosting_emulator_lab.judge.exploration import Exploration
 from hosting_emulator_lab.judge.exploration_document import exploration_document
 from hosting_emulator_lab.judge.exploration_junit import junit_text
@@ -38,20 +39,26 @@ from hosting_emulator_lab.judge.exploration_page import exploration_page
 from hosting_emulator_lab.judge.exploration_text import plan_text, report_text, result_text
 from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES, FaultPoint
 from hosting_emulator_lab.judge.point_plan import PointPlan, plan_points
-from hosting_emulator_lab.judge.point_runs import PointRuns
+from hosting_emulator_lab.judge.point_runs import (
+    CLEAN_LIMIT_S,
+    exploration_runs,
+    run_point,
+)
 from hosting_emulator_lab.judge.run_results import (
     UNDECIDED_VERDICTS,
     CleanRun,
     CleanRunFailed,
     ConductChoice,
-    PointResult,
     RunEnd,
 )
 from hosting_emulator_lab.judge.run_visit import RunVisit
-from hosting_emulator_lab.run_conditions import RunsStopped
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import FaultTrial
+from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 
 if TYPE_CHECKING:
     from hosting_emulator_cli.outside_connections import ConnectionWatch
+    from hosting_emulator_lab.judge.trial_runs import TrialRuns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +66,9 @@ class CommandExploration(ToolOptions):
     """A command to explore, and the runs to make.
 
     `budget_s` limits the exploration, in real seconds. If `budget_s` is None, the exploration has no
-    time limit. If `point` is set, it is the only point to run. `repeat` returns the command line that
-    runs a point again. `repeat_clean` is the command line that runs the command without faults, and
-    reports on its conduct.
+    time limit. `conditions` are those of all runs. If `point` is set, it is the only point to run.
+    `repeat` returns the command line that runs a point again. `repeat_clean` is the command line that
+    runs the command without faults, and reports on its conduct.
     """
 
     faults: tuple[str, ...]
@@ -70,6 +77,7 @@ class CommandExploration(ToolOptions):
     outcomes: bool
     quick: bool
     budget_s: float | None
+    conditions: RunConditions
     conduct: ConductChoice
     results_file: Path | None
     point: FaultPoint | None
@@ -105,13 +113,18 @@ class _Exploration:
     def _explore(self) -> int:
         """Make all runs, report the results, and return the exit code. Raises Failure."""
         options = self._options
-        point_runs = PointRuns(self._perform, limit_s=options.limit_s, conduct=options.conduct)
+        runs = exploration_runs(
+            self._perform,
+            limit_s=options.limit_s,
+            conduct=options.conduct,
+            conditions=options.conditions,
+        )
         try:
             with observation_failures("explore"), watch_connections(options) as watch:
-                clean = point_runs.clean()
+                clean = compare_clean_runs(runs, limit_s=options.limit_s or CLEAN_LIMIT_S)
                 if options.point is not None:
-                    return self._run_point(options.point, point_runs, clean, watch)
-                return self._run_all(point_runs, clean, watch)
+                    return self._run_point(options.point, runs, clean, watch)
+                return self._run_all(runs, clean, watch)
         except RunsStopped:
             return 2
         except CleanRunFailed as error:
@@ -122,15 +135,12 @@ class _Exploration:
             ) from error
 
     def _run_point(
-        self,
-        point: FaultPoint,
-        point_runs: PointRuns,
-        clean: CleanRun,
-        watch: ConnectionWatch | None,
+        self, point: FaultPoint, runs: TrialRuns, clean: CleanRun, watch: ConnectionWatch | None
     ) -> int:
-        """Run a single point, print its result, and return the exit code."""
+        """Run a single point, print the command's output and the result, and return the exit code."""
         with failing(ValueError, prefix="--trial: "):
-            result = point_runs.result("point", point, clean, once=True)
+            result = runs.trial(FaultTrial(point), clean)
+        out.put("\n".join(result.printed_lines))
         out.say(printable(result_text(result)))
         if result.conduct:
             out.say(printable_lines(self._conduct_text))
@@ -138,11 +148,9 @@ class _Exploration:
             out.say(remark)
         if result.verdict in UNDECIDED_VERDICTS:
             return 2
-        return int(not result.fine)
+        return int(not result.is_fine)
 
-    def _run_all(
-        self, point_runs: PointRuns, clean: CleanRun, watch: ConnectionWatch | None
-    ) -> int:
+    def _run_all(self, runs: TrialRuns, clean: CleanRun, watch: ConnectionWatch | None) -> int:
         """Run the planned points that have no stored result, and report on all points.
 
         Return the exit code.
@@ -159,7 +167,7 @@ class _Exploration:
         out.say(plan_text(planned, self._jobs))
         if message:
             out.say(message)
-        self._run_points(point_runs, planned, clean, results_file)
+        self._run_points(runs, planned, clean, results_file)
         results = [
             results_file.results[point] for point in planned.points if point in results_file.results
         ]
@@ -238,7 +246,7 @@ class _Exploration:
 
     def _run_points(
         self,
-        point_runs: PointRuns,
+        runs: TrialRuns,
         planned: PointPlan,
         clean: CleanRun,
         results_file: ResultsFile,
@@ -251,11 +259,10 @@ class _Exploration:
             show_progress(len(results), point_count) as show,
             ThreadPoolExecutor(self._jobs) as pool,
         ):
-            futures: list[Future[PointResult]] = []
-            for number, point in enumerate(planned.points, 1):
+            futures: list[Future[TrialResult]] = []
+            for point in planned.points:
                 if point not in results:
-                    name = f"run-{number}"
-                    futures.append(pool.submit(point_runs.result, name, point, clean))
+                    futures.append(pool.submit(run_point, runs, point, clean))
             try:
                 for future in as_completed(futures):
                     with suppress(RunsStopped):
@@ -279,16 +286,17 @@ class _Exploration:
 
     # --- One run ---------------------------------------------------------------------------------
 
-    def _perform(self, visit: RunVisit, name: str, limit_s: float | None) -> RunEnd:
-        """Run the command once. If the exploration is limited to a single point and this run is for
-        that point, print the command's output.
+    def _perform(
+        self, visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        """Run the command once, as ClientRuns does.
 
-        Raises RunsStopped if the exploration was stopped, and Failure if the command cannot be started.
+        If the exploration is limited to a single point and this run is for that point, keep the text
+        about its conduct.
         """
-        end = self._runs.perform(visit, name, limit_s)
+        end = self._runs.perform(visit, name, limit_s, conditions)
         if visit.point == self._options.point is not None:
             self._conduct_text = "\n".join(
                 conduct_text(conduct) for conduct in visit.conduct if conduct.findings
             )
-            out.put("\n".join(end.printed_lines or ()))
         return end

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.judge.exploration_text import result_text
-from hosting_emulator_lab.judge.run_results import PointResult
+from hosting_emulator_lab.judge.trial_results import TrialResult
 
 #: A function that receives a new result and the number of points that have a result so far, and
 #: shows them.
-ShowResult = Callable[[PointResult, int], None]
+ShowResult = Callable[[TrialResult, int], None]
 
 
 @contextmanager
@@ -31,8 +31,8 @@ def show_progress(result_count: int, point_count: int) -> Iterator[ShowResult]:
 
 
 def _show_lines(point_count: int) -> ShowResult:
-    def show(result: PointResult, count: int) -> None:
-        if not result.fine:
+    def show(result: TrialResult, count: int) -> None:
+        if not result.is_fine:
             out.say(f"[{count}/{point_count}] {printable(result_text(result))}")
 
     return show
@@ -47,9 +47,9 @@ def _show_bar(result_count: int, point_count: int) -> Iterator[ShowResult]:
     with Progress(*columns, console=out.console(sys.stderr), transient=True) as bar:
         task = bar.add_task("", total=point_count, completed=result_count)
 
-        def show(result: PointResult, count: int) -> None:
+        def show(result: TrialResult, count: int) -> None:
             bar.update(task, completed=count)
-            if not result.fine:
+            if not result.is_fine:
                 bar.console.print(Text.from_ansi(result_text(result, color=True)))
 
         yield show

@@ -17,7 +17,8 @@ from hosting_emulator_cli.output import as_json
 from hosting_emulator_lab.judge.exploration_document import read_result, result_document
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.point_plan import PointPlan
-from hosting_emulator_lab.judge.run_results import CleanRun, PointResult
+from hosting_emulator_lab.judge.run_results import CleanRun
+from hosting_emulator_lab.judge.trial_results import TrialResult
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
@@ -37,7 +38,7 @@ class ResultsFile:
     """
 
     def __init__(self, path: Path | None, key: str) -> None:
-        self.results: dict[FaultPoint, PointResult] = {}
+        self.results: dict[FaultPoint, TrialResult] = {}
         self._path = path
         self._key = key
 
@@ -71,7 +72,7 @@ class ResultsFile:
         self.results = results
         return f"Continuing from {path}: {len(results)} of {len(planned.points)} runs are done."
 
-    def add(self, result: PointResult) -> None:
+    def add(self, result: TrialResult) -> None:
         """Add a result and store all results. Raises Failure if the file cannot be written."""
         self.results[result.point] = result
         if self._path is None:

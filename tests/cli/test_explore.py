@@ -12,6 +12,7 @@ from hosting_emulator.settings import Settings
 from hosting_emulator_cli import exploration as exploration_module
 from hosting_emulator_cli.client_runs import ClientRuns
 from hosting_emulator_cli.exploration import CommandExploration
+from hosting_emulator_lab.run_conditions import ORDINARY
 from hosting_emulator_scenarios import FOLDER
 
 POINT = "create_user_api_key#1/timeout/after_commit"
@@ -51,6 +52,7 @@ def test_explore_without_options_tries_all_faults_on_the_clock_skip(
         quick=False,
         limit_s=None,
         budget_s=None,
+        conditions=ORDINARY,
         point=None,
         conduct="report",
         results_file=None,
@@ -122,6 +124,7 @@ def test_explore_takes_the_clock_of_a_state(
     run("explore", "--import", str(tmp_path / "kept.json"), "--", "node")
 
     assert explored[0].settings.clock is None
+    assert explored[0].conditions.clock == "skip"
 
 
 class RunningCommand:

@@ -309,9 +309,9 @@ def test_a_test_that_hangs_is_ended(explored: Suite):
         test_it="""
             import pytest
             from client import make_key
-            from hosting_emulator_lab.judge import point_runs
+            from hosting_emulator_lab.judge import time_limits
 
-            point_runs.SHORTEST_LIMIT_S = 0.5
+            time_limits.SHORTEST_LIMIT_S = 0.5
 
             @pytest.mark.hosting_explore(faults="timeout")
             def test_key(hosting_emulator):

@@ -188,12 +188,17 @@ def explore(
     so far.
     """
     from hosting_emulator_cli import exploration, sealing
+    from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions
 
     files = {"--results": results_file, "--junit": junit_file, "--html": html_file}
     check_report_files(point, as_json=as_json, files=files)
+    conditions = ORDINARY
     uses_skip = clock is None and settings_options["state"] is None
     if uses_skip:
         clock = "skip"
+    elif settings_options["state"] is not None:
+        # An imported world brings its own clock, which cannot be set at its start.
+        conditions = RunConditions(clock="skip")
     settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
     run_words = words_of(_RUN_PARAMETERS)
     explore_words = [*run_words, *words_of(_EXPLORE_PARAMETERS)]
@@ -216,6 +221,7 @@ def explore(
             quick=quick,
             limit_s=limit_s,
             budget_s=budget_s,
+            conditions=conditions,
             conduct=conduct,
             results_file=results_file,
             junit_file=junit_file,

@@ -132,10 +132,11 @@ def make_clean_runs(
     return CleanRuns(_joined(first, second), symptoms, disturb_each_other)
 
 
-def compare_clean_runs(runs: TrialRuns, *, limit_s: float) -> CleanRun:
+def compare_clean_runs(runs: TrialRuns, *, limit_s: float | None) -> CleanRun:
     """Make the two clean runs with which a trial is compared, one after the other.
 
-    Raises CleanRunFailed and RunsStopped.
+    Each run ends after `limit_s` real seconds if this is not None. Raises CleanRunFailed and
+    RunsStopped.
     """
     first = _make(runs, CleanTrial(), limit_s, alone=True)
     _require_success(first, limit_s, is_second=False)
@@ -155,7 +156,9 @@ def try_clean_run(
     return run.end, symptoms
 
 
-def _make(runs: TrialRuns, trial: CleanTrial, limit_s: float, *, alone: bool) -> _FinishedRun:
+def _make(
+    runs: TrialRuns, trial: CleanTrial, limit_s: float | None, *, alone: bool
+) -> _FinishedRun:
     end, visit = runs.clean(trial, limit_s, alone=alone)
     return _FinishedRun(trial, end, visit)
 
@@ -167,9 +170,9 @@ def _make_together(
         return list(pool.map(lambda trial: _make(runs, trial, limit_s, alone=False), trials))
 
 
-def _require_success(run: _FinishedRun, limit_s: float, *, is_second: bool) -> None:
+def _require_success(run: _FinishedRun, limit_s: float | None, *, is_second: bool) -> None:
     if not run.succeeded:
-        raise CleanRunFailed(run.end, limit_s, is_second=is_second)
+        raise CleanRunFailed(run.end, limit_s or 0, is_second=is_second)
 
 
 def _breaks_more_rules(run: _FinishedRun, first: _FinishedRun) -> bool:

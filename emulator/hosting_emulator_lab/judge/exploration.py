@@ -12,12 +12,8 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint, kind_of
 from hosting_emulator_lab.judge.point_plan import PointPlan
-from hosting_emulator_lab.judge.run_results import (
-    UNDECIDED_VERDICTS,
-    CleanRun,
-    ConductChoice,
-    PointResult,
-)
+from hosting_emulator_lab.judge.run_results import UNDECIDED_VERDICTS, CleanRun, ConductChoice
+from hosting_emulator_lab.judge.trial_results import TrialResult
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Exploration:
     subject: str
     clean_run: CleanRun
     plan: PointPlan
-    results: Sequence[PointResult]
+    results: Sequence[TrialResult]
     repeat_command: Callable[[FaultPoint], str]
     stop_reason: str = ""
     conduct: ConductChoice = "report"
@@ -70,7 +66,7 @@ class Exploration:
         return ()
 
     @cached_property
-    def failures(self) -> list[PointResult]:
+    def failures(self) -> list[TrialResult]:
         """The results of the points that the client did not survive."""
         return [
             result for result in self.notable_results if result.verdict not in UNDECIDED_VERDICTS
@@ -96,9 +92,9 @@ class Exploration:
         return ""
 
     @property
-    def notable_results(self) -> list[PointResult]:
+    def notable_results(self) -> list[TrialResult]:
         """The results that a user must look at: failures and unclear results."""
-        return [result for result in self.results if not result.fine]
+        return [result for result in self.results if not result.is_fine]
 
     @cached_property
     def points_not_run(self) -> list[FaultPoint]:

@@ -9,7 +9,8 @@ from hosting_emulator.sdk import JsonObject
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.exploration import Exploration, coverage
 from hosting_emulator_lab.judge.fault_points import FaultPoint
-from hosting_emulator_lab.judge.run_results import PointResult, count_verdicts
+from hosting_emulator_lab.judge.trial_results import TrialResult, count_verdicts
+from hosting_emulator_lab.judge.trials import FaultTrial
 
 
 def exploration_document(exploration: Exploration) -> JsonObject:
@@ -43,7 +44,7 @@ def exploration_document(exploration: Exploration) -> JsonObject:
 
 
 def result_document(
-    result: PointResult, repeat_command: Callable[[FaultPoint], str] | None = None
+    result: TrialResult, repeat_command: Callable[[FaultPoint], str] | None = None
 ) -> JsonObject:
     """Return a result as JSON, which `read_result` reads.
 
@@ -61,13 +62,13 @@ def result_document(
         "codes": list(result.codes),
         "hit": result.hit,
     }
-    is_notable = bool(result.conduct) or not result.fine
+    is_notable = bool(result.conduct) or not result.is_fine
     if repeat_command is not None and is_notable:
         document["repeat"] = repeat_command(result.point)
     return document
 
 
-def read_result(document: Mapping[str, Any]) -> PointResult:
+def read_result(document: Mapping[str, Any]) -> TrialResult:
     """Parse a result from the JSON of `result_document`.
 
     Raises ValueError, TypeError or KeyError if the document is not a result.
@@ -76,9 +77,9 @@ def read_result(document: Mapping[str, Any]) -> PointResult:
     for name, value in document.items():
         if isinstance(value, list):
             fields[name] = tuple(value)
-    fields["point"] = FaultPoint.read(document["point"])
+    fields["trial"] = FaultTrial(FaultPoint.read(fields.pop("point")))
     fields["reasons"] = fields.pop("says")
-    return PointResult(**fields)
+    return TrialResult(**fields)
 
 
 def _clean_run_document(exploration: Exploration) -> JsonObject:

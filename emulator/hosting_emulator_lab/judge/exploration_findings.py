@@ -8,7 +8,8 @@ from typing import NamedTuple
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.exploration import Exploration
 from hosting_emulator_lab.judge.fault_points import FaultPoint
-from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, PointResult
+from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
+from hosting_emulator_lab.judge.trial_results import TrialResult
 
 
 class ConductSummary(NamedTuple):
@@ -22,7 +23,7 @@ class ConductSummary(NamedTuple):
     repeat_command: str
 
 
-def grouped_results(exploration: Exploration) -> list[list[PointResult]]:
+def grouped_results(exploration: Exploration) -> list[list[TrialResult]]:
     """Return the notable results in the order of their requests.
 
     Results of the same request form a group if they have the same verdict, reasons, output and
@@ -32,7 +33,7 @@ def grouped_results(exploration: Exploration) -> list[list[PointResult]]:
     results = sorted(
         exploration.notable_results, key=lambda result: positions[result.point.request]
     )
-    groups: dict[tuple[object, ...], list[PointResult]] = {}
+    groups: dict[tuple[object, ...], list[TrialResult]] = {}
     for result in results:
         request_name = result.point.request
         group_key = (request_name, result.verdict, result.reasons, result.output, result.conduct)
@@ -50,7 +51,7 @@ def conduct_summaries(exploration: Exploration) -> list[ConductSummary]:
     clean_run_findings = exploration.clean_run.observation.conduct
     points_by_finding: dict[str, list[FaultPoint]] = {finding: [] for finding in clean_run_findings}
     for result in exploration.results:
-        if not result.fine:
+        if not result.is_fine:
             continue
         for finding in result.conduct:
             points_by_finding.setdefault(finding, []).append(result.point)
@@ -77,7 +78,7 @@ def notes(exploration: Exploration) -> list[str]:
         kinds = ", ".join(clean_run.varying_kinds)
         sentences.append(f"Different in two clean runs, so not compared: {kinds}.")
     for result in exploration.results:
-        if result.fine and result.reasons:
+        if result.is_fine and result.reasons:
             reasons = "; ".join(result.reasons)
             sentences.append(f"Only in one of two runs: {result.point} ({reasons}).")
     if clean_run.same_keys:

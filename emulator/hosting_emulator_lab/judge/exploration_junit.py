@@ -7,7 +7,8 @@ from xml.etree.ElementTree import Element
 from hosting_emulator import junit
 from hosting_emulator_lab.judge.exploration import Exploration
 from hosting_emulator_lab.judge.fault_points import FaultPoint
-from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, PointResult
+from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
+from hosting_emulator_lab.judge.trial_results import TrialResult
 
 
 def junit_text(exploration: Exploration) -> str:
@@ -33,7 +34,7 @@ def junit_text(exploration: Exploration) -> str:
     return junit.report(f"hosting-emulator explore {exploration.subject}", suites)
 
 
-def _result_case(result: PointResult, exploration: Exploration) -> Element:
+def _result_case(result: TrialResult, exploration: Exploration) -> Element:
     return junit.case(
         result.point.request,
         _case_name(result.point),
@@ -52,7 +53,7 @@ def _case_name(point: FaultPoint) -> str:
     return f"{point.fault} {point.phase}"
 
 
-def _outcome_element(result: PointResult, exploration: Exploration) -> Element | None:
+def _outcome_element(result: TrialResult, exploration: Exploration) -> Element | None:
     """Return the element that marks a result as skipped, unclear or failed.
 
     Return None if the client survived the point.
@@ -60,7 +61,7 @@ def _outcome_element(result: PointResult, exploration: Exploration) -> Element |
     meaning = VERDICT_MEANINGS[result.verdict].text
     if result.verdict == "not reached":
         return junit.element("skipped", message=meaning)
-    if result.fine:
+    if result.is_fine:
         return None
     message = f"{result.verdict}: {'; '.join(result.reasons) or meaning}"
     if result.verdict == "unclear":

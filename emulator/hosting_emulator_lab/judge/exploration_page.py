@@ -21,7 +21,8 @@ from hosting_emulator_lab.judge.exploration_matrix import (
 )
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.lasting_effects import lasting_effect
-from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, PointResult, count_verdicts
+from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
+from hosting_emulator_lab.judge.trial_results import TrialResult, count_verdicts
 
 _FOLDER = Path(__file__).parent
 #: The part of the page's title after the subject, by exit code.
@@ -131,7 +132,7 @@ def _group_id(number: int) -> str:
     return f"story-{number}"
 
 
-def _group_ids(groups: Sequence[Sequence[PointResult]]) -> dict[FaultPoint, str]:
+def _group_ids(groups: Sequence[Sequence[TrialResult]]) -> dict[FaultPoint, str]:
     return {
         result.point: _group_id(number)
         for number, group in enumerate(groups, 1)
@@ -139,7 +140,7 @@ def _group_ids(groups: Sequence[Sequence[PointResult]]) -> dict[FaultPoint, str]
     }
 
 
-def _groups_html(groups: Sequence[Sequence[PointResult]], exploration: Exploration) -> str:
+def _groups_html(groups: Sequence[Sequence[TrialResult]], exploration: Exploration) -> str:
     if not groups:
         return ""
     sections = "\n".join(
@@ -148,7 +149,7 @@ def _groups_html(groups: Sequence[Sequence[PointResult]], exploration: Explorati
     return f"<h2>What happened</h2>\n{sections}"
 
 
-def _group_html(number: int, group: Sequence[PointResult], exploration: Exploration) -> str:
+def _group_html(number: int, group: Sequence[TrialResult], exploration: Exploration) -> str:
     first = group[0]
     verdict = first.verdict
     reasons = "; ".join(first.reasons) or VERDICT_MEANINGS[verdict].text

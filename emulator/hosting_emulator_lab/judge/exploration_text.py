@@ -21,12 +21,8 @@ from hosting_emulator_lab.judge.exploration_matrix import (
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.lasting_effects import lasting_effect
 from hosting_emulator_lab.judge.point_plan import PointPlan
-from hosting_emulator_lab.judge.run_results import (
-    VERDICT_MEANINGS,
-    PointResult,
-    Verdict,
-    count_verdicts,
-)
+from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, Verdict
+from hosting_emulator_lab.judge.trial_results import TrialResult, count_verdicts
 
 #: The maximum width of a matrix with the names of faults, in characters.
 _WIDEST_MATRIX = 120
@@ -67,7 +63,7 @@ def report_text(exploration: Exploration, *, color: bool = False) -> str:
     return text if color else plain(text)
 
 
-def result_text(result: PointResult, *, color: bool = False) -> str:
+def result_text(result: TrialResult, *, color: bool = False) -> str:
     """Return one line about a result: its point, its verdict and the reasons."""
     text = f"{result.point}  {_painted_verdict(result)}{_reasons_text(result)}"
     return text if color else plain(text)
@@ -77,11 +73,11 @@ def _is_or_are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _painted_verdict(result: PointResult) -> str:
+def _painted_verdict(result: TrialResult) -> str:
     return paint(VERDICT_MEANINGS[result.verdict].color, result.verdict)
 
 
-def _reasons_text(result: PointResult) -> str:
+def _reasons_text(result: TrialResult) -> str:
     """Return a colon and the reasons for a verdict, or an empty string without reasons."""
     if not result.reasons:
         return ""
@@ -161,7 +157,7 @@ def _group_texts(exploration: Exploration) -> list[str]:
 
 
 def _output_to_print(
-    result: PointResult, points_by_end: dict[tuple[Verdict, Sequence[str]], FaultPoint]
+    result: TrialResult, points_by_end: dict[tuple[Verdict, Sequence[str]], FaultPoint]
 ) -> Sequence[str]:
     """Return a result's output, or a reference to a point whose output ends with the same lines.
 
@@ -179,7 +175,7 @@ def _output_to_print(
 
 
 def _group_text(
-    group: Sequence[PointResult],
+    group: Sequence[TrialResult],
     output: Sequence[str],
     repeat_command: Callable[[FaultPoint], str],
 ) -> str:

@@ -21,9 +21,7 @@ class FaultVisits:
     """Makes the visits of one client's runs. Several threads may ask for visits at the same time.
 
     The first visit that delays a response needs a run that shows how long the client waits, which
-    `perform` makes. `skip_rules` are conduct rules that are not checked. `scope` contains the names of
-    the worlds that a run may use, besides copies of them. If `scope` is None, a run may use all worlds
-    of its emulator.
+    `perform` makes. `skip_rules` are conduct rules that are not checked.
     """
 
     def __init__(
@@ -32,12 +30,10 @@ class FaultVisits:
         limits: TimeLimits,
         *,
         skip_rules: Sequence[str] = (),
-        scope: Sequence[str] | None = None,
     ) -> None:
         self._perform = perform
         self._limits = limits
         self._skip_rules = skip_rules
-        self._scope = scope
         self._known_delays: ResponseDelays | None = None
         self._lock = threading.Lock()
 
@@ -46,7 +42,7 @@ class FaultVisits:
         return self._visit(point, clean, self._delays(clean).late_ms(point))
 
     def _visit(self, point: FaultPoint, clean: CleanRun, late_ms: int) -> RunVisit:
-        return RunVisit(point, clean, self._skip_rules, late_ms, self._scope)
+        return RunVisit(point, clean, self._skip_rules, late_ms)
 
     def _delays(self, clean: CleanRun) -> ResponseDelays:
         """Return the delays for the client of a clean run."""

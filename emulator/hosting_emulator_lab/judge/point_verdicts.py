@@ -13,10 +13,11 @@ from hosting_emulator_lab.judge.run_results import (
     UNDECIDED_VERDICTS,
     CleanRun,
     ConductChoice,
-    PointResult,
     RunEnd,
     Verdict,
 )
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import FaultTrial
 from hosting_emulator_lab.judge.wire_verdicts import wire_verdict
 
 
@@ -28,7 +29,7 @@ def judge_point(
     *,
     limit_s: float,
     conduct: ConductChoice = "report",
-) -> PointResult:
+) -> TrialResult:
     """Judge a run at a point. `limit_s` is the time limit of the run in real seconds."""
     new_findings = tuple(
         finding for finding in observation.conduct if finding not in clean.observation.conduct
@@ -42,8 +43,8 @@ def judge_point(
     if counted_findings and verdict in (*FINE_VERDICTS, *UNDECIDED_VERDICTS):
         verdict = "misbehaved"
         reasons = [finding.partition(":")[0] for finding in counted_findings]
-    return PointResult(
-        point=point,
+    return TrialResult(
+        trial=FaultTrial(point),
         verdict=verdict,
         reasons=tuple(reasons),
         exit_code=end.exit_code,

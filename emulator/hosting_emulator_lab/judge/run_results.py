@@ -1,15 +1,13 @@
-"""The results of runs: the clean run, the run at a point, and the verdicts."""
+"""The end of a run, the clean run, and the verdicts."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self, TypeAlias
 
 from hosting_emulator_lab.judge.client_behavior import ClientBehavior
-from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.world_summary import StateRows
 
@@ -207,34 +205,3 @@ class CleanRunFailed(Exception):
         super().__init__(message)
         self.end = end
         self.is_second = is_second
-
-
-@dataclass(frozen=True, slots=True)
-class PointResult:
-    """The result of the run at a point.
-
-    `reasons` are sentences that explain the verdict. `conduct` contains the conduct findings that
-    the clean run does not have. `codes` are the codes of the problems that the client received.
-    `hit` means that the fault met a request.
-    """
-
-    point: FaultPoint
-    verdict: Verdict
-    reasons: tuple[str, ...]
-    exit_code: int
-    duration_s: float
-    output: tuple[str, ...] = ()
-    conduct: tuple[str, ...] = ()
-    codes: tuple[str, ...] = ()
-    hit: bool = True
-
-    @property
-    def fine(self) -> bool:
-        """Whether the run shows no mistake in the client."""
-        return self.verdict in FINE_VERDICTS
-
-
-def count_verdicts(results: Sequence[PointResult]) -> dict[str, int]:
-    """Return the number of results for each verdict that occurs, in the order of VERDICT_MEANINGS."""
-    counts = Counter(result.verdict for result in results)
-    return {verdict: counts[verdict] for verdict in VERDICT_MEANINGS if counts[verdict]}

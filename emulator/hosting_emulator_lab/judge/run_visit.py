@@ -73,12 +73,11 @@ class RunVisit:
         clean: CleanRun | None = None,
         skip_rules: Sequence[str] = (),
         late_ms: int = LATE_MS,
-        scope: Sequence[str] | None = None,
         alteration: JsonObject | None = None,
     ) -> None:
         self.point = point
         self.late_ms = late_ms
-        self.scope = scope
+        self.scope: Sequence[str] | None = None
         self.alteration = alteration
         self.start: StateRows = {}
         self.observation: Observation | None = None

@@ -1,13 +1,16 @@
-"""The result of one trial."""
+"""The results of trials."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hosting_emulator.messages import ConductFinding
 from hosting_emulator_lab.judge.client_behavior import Effect
-from hosting_emulator_lab.judge.run_results import FINE_VERDICTS, Verdict
-from hosting_emulator_lab.judge.trials import Trial
+from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.run_results import FINE_VERDICTS, VERDICT_MEANINGS, Verdict
+from hosting_emulator_lab.judge.trials import FaultTrial, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,9 @@ class TrialResult:
     `findings` are the conduct findings of the run. Unless the trial is clean, findings about rules that
     the clean runs break too are left out. `duration_s` is in real seconds. `output` holds the last
     lines that the command printed. `hit` means that the fault or variation of the trial affected a
-    request. `fast_attempts` is the largest number of attempts at one request with hardly a pause
+    request. `conduct` contains the rules and the titles of the conduct findings that the clean run does
+    not have, and `codes` the codes of the problems that the client received, both only for the trial of
+    a fault. `fast_attempts` is the largest number of attempts at one request with hardly a pause
     between them. It is 0 if the pauses are unknown. `additional_replays` is the number of replayed
     responses beyond those of the clean run. If the client reads all pages in the clean run but stopped
     early in this run, `stopped_at_page` names the request for the last page that it read.
@@ -35,6 +40,8 @@ class TrialResult:
     duration_s: float
     output: tuple[str, ...] = ()
     findings: tuple[ConductFinding, ...] = ()
+    conduct: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
     hit: bool = True
     fast_attempts: int = 0
     additional_replays: int = 0
@@ -49,3 +56,15 @@ class TrialResult:
     def is_fine(self) -> bool:
         """Whether the verdict finds no mistake. The findings do not count here."""
         return self.verdict in FINE_VERDICTS
+
+    @property
+    def point(self) -> FaultPoint:
+        """The fault point of the trial, which must be the trial of a fault."""
+        assert isinstance(self.trial, FaultTrial)
+        return self.trial.point
+
+
+def count_verdicts(results: Sequence[TrialResult]) -> dict[str, int]:
+    """Return the number of results for each verdict that occurs, in the order of VERDICT_MEANINGS."""
+    counts = Counter(result.verdict for result in results)
+    return {verdict: counts[verdict] for verdict in VERDICT_MEANINGS if counts[verdict]}

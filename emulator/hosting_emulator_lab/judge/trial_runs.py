@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TypeAlias
 
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
@@ -20,7 +21,7 @@ from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.repeated_items import repeated_items_text
 from hosting_emulator_lab.judge.run_gate import RunGate
 from hosting_emulator_lab.judge.run_observation import Observation
-from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd, behavior_of
+from hosting_emulator_lab.judge.run_results import CleanRun, ConductChoice, RunEnd, behavior_of
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.time_limits import TimeLimits
 from hosting_emulator_lab.judge.trial_results import TrialResult
@@ -29,26 +30,41 @@ from hosting_emulator_lab.judge.wire_verdicts import ordinary_verdict
 from hosting_emulator_lab.run_conditions import RunConditions
 
 #: Makes a run under some conditions. The text names the run's world, and the number is the run's time
-#: limit in real seconds. The function calls `begin` and `end` of the visit. Raises RunsStopped.
-PerformTrial: TypeAlias = Callable[[RunVisit, str, float, RunConditions], RunEnd]
+#: limit in real seconds, or None if there is no limit. The function calls `begin` and `end` of the
+#: visit. Raises RunsStopped.
+PerformTrial: TypeAlias = Callable[[RunVisit, str, float | None, RunConditions], RunEnd]
 
 #: The faults for which a client waits, and what is added to the time limit of their trials: it is longer
 #: than the time limits that clients usually have for a response, and for an operation.
 _LONG_WAITS = ("timeout", "stalled_response", "stick")
-_LONG_WAIT_S = 35.0
+LONG_WAIT_S = 35.0
 
 
 class TrialRuns:
     """Makes trials of one client. `skip_rules` are conduct rules that are not checked.
 
     Several threads may make trials at the same time. `limit_s` is the time limit of each trial in
-    real seconds. If it is None, the limit depends on the duration of the clean run.
+    real seconds. If it is None, the limit depends on the duration of the clean run. It is then
+    `long_wait_s` longer for a trial in which a client may wait for its own time limit.
+
+    `conduct` decides which conduct findings count for the verdict on the trial of a fault. If
+    `conditions` is not None, all runs have these conditions. Otherwise, each trial decides.
     """
 
     def __init__(
-        self, perform: PerformTrial, *, limit_s: float | None, skip_rules: Sequence[str]
+        self,
+        perform: PerformTrial,
+        *,
+        limit_s: float | None,
+        skip_rules: Sequence[str] = (),
+        conduct: ConductChoice = "report",
+        conditions: RunConditions | None = None,
+        long_wait_s: float = LONG_WAIT_S,
     ) -> None:
         self._perform = perform
+        self._conduct = conduct
+        self._conditions = conditions
+        self._long_wait_s = long_wait_s
         self._limits = TimeLimits(limit_s)
         self._visits = FaultVisits(self._perform_patience, self._limits, skip_rules=skip_rules)
         self._skip_rules = skip_rules
@@ -57,8 +73,10 @@ class TrialRuns:
         #: The number of runs so far.
         self.run_count = 0
 
-    def clean(self, trial: CleanTrial, limit_s: float, *, alone: bool) -> tuple[RunEnd, RunVisit]:
-        """Make a clean run, which ends after `limit_s` real seconds at the latest."""
+    def clean(
+        self, trial: CleanTrial, limit_s: float | None, *, alone: bool
+    ) -> tuple[RunEnd, RunVisit]:
+        """Make a clean run, which ends after `limit_s` real seconds if this is not None."""
         visit = RunVisit(skip_rules=self._skip_rules)
         end = self._run(visit, trial, limit_s, alone=alone)
         return end, visit
@@ -82,20 +100,16 @@ class TrialRuns:
         limit_s = self._limits.limit_s(clean, is_lasting=point.lasting is not None)
         # A client that is alone needs no longer than it needed beside others.
         if point.fault in _LONG_WAITS and not alone and self._limits.own_limit_s is None:
-            limit_s += _LONG_WAIT_S
+            limit_s += self._long_wait_s
         visit = self._visits.visit(point, clean)
         end = self._run(visit, trial, limit_s, alone=alone)
         assert visit.observation is not None
-        result = judge_point(point, end, visit.observation, clean, limit_s=limit_s)
-        return TrialResult(
-            trial,
-            result.verdict,
-            result.reasons,
-            result.exit_code,
-            result.duration_s,
-            output=result.output,
+        result = judge_point(
+            point, end, visit.observation, clean, limit_s=limit_s, conduct=self._conduct
+        )
+        return replace(
+            result,
             findings=new_findings(visit, clean),
-            hit=result.hit,
             additional_replays=_additional_replays(visit.observation, clean),
             fast_attempts=excess_attempts(
                 visit.observation.fast_attempts,
@@ -150,12 +164,12 @@ class TrialRuns:
             is_allowed=alteration.is_allowed,
         )
 
-    def _run(self, visit: RunVisit, trial: Trial, limit_s: float, *, alone: bool) -> RunEnd:
+    def _run(self, visit: RunVisit, trial: Trial, limit_s: float | None, *, alone: bool) -> RunEnd:
         with self._lock:
             self.run_count += 1
             name = f"run-{self.run_count}"
         with self._gate_of(trial, alone=alone):
-            return self._perform(visit, name, limit_s, trial.conditions)
+            return self._perform(visit, name, limit_s, self._conditions or trial.conditions)
 
     def _gate_of(self, trial: Trial, *, alone: bool) -> AbstractContextManager[None]:
         """Return the context in which a run is made.

@@ -60,7 +60,9 @@ class PlannedRuns(TrialRuns):
         self._log_lock = threading.Lock()
         self.log: list[str] = []
 
-    def clean(self, trial: CleanTrial, limit_s: float, *, alone: bool) -> tuple[RunEnd, RunVisit]:
+    def clean(
+        self, trial: CleanTrial, limit_s: float | None, *, alone: bool
+    ) -> tuple[RunEnd, RunVisit]:
         """Return the planned end of a clean run."""
         self._write(trial, alone)
         visit = RunVisit()

@@ -19,7 +19,9 @@ from hosting_emulator_lab.judge.exploration_page import exploration_page
 from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint
 from hosting_emulator_lab.judge.point_plan import plan_points
 from hosting_emulator_lab.judge.run_observation import Observation
-from hosting_emulator_lab.judge.run_results import CleanRun, PointResult, RunEnd
+from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import FaultTrial
 from hosting_emulator_lab.judge.world_summary import StateRows, summarize
 
 
@@ -114,7 +116,7 @@ def sample_clean_run(
     )
 
 
-def result(text: str, **overrides: Any) -> PointResult:
+def result(text: str, **overrides: Any) -> TrialResult:
     """Return the result of a point, which the client survived by default."""
     fields: dict[str, Any] = {
         "verdict": "survived",
@@ -122,7 +124,7 @@ def result(text: str, **overrides: Any) -> PointResult:
         "exit_code": 0,
         "duration_s": 0.25,
     }
-    return PointResult(point=FaultPoint.read(text), **{**fields, **overrides})
+    return TrialResult(trial=FaultTrial(FaultPoint.read(text)), **{**fields, **overrides})
 
 
 MIXED_RESULTS = (
@@ -137,7 +139,7 @@ MIXED_RESULTS = (
 )
 
 
-def sample_exploration(*results: PointResult, **overrides: Any) -> Exploration:
+def sample_exploration(*results: TrialResult, **overrides: Any) -> Exploration:
     """Return an exploration of the creation of a key with timeouts and connection resets."""
     clean_run = sample_clean_run()
     run_plan = plan_points(clean_run.observation.requests, faults=["timeout", "connection_reset"])

@@ -12,7 +12,7 @@ from hosting_emulator_lab.judge.exploration_document import (
     result_document,
 )
 from hosting_emulator_lab.judge.fault_points import KINDS
-from hosting_emulator_lab.judge.run_results import PointResult
+from hosting_emulator_lab.judge.trial_results import TrialResult
 from tests.lab.judge.samples import (
     KEY,
     MIXED_RESULTS,
@@ -70,7 +70,7 @@ def test_the_json_report_leaves_out_conduct_findings_if_conduct_is_off():
 
 
 @pytest.mark.parametrize("point_result", MIXED_RESULTS, ids=lambda each: each.verdict)
-def test_a_written_result_is_read_back_unchanged(point_result: PointResult):
+def test_a_written_result_is_read_back_unchanged(point_result: TrialResult):
     document = json.loads(json.dumps(result_document(point_result)))
 
     assert read_result(document) == point_result

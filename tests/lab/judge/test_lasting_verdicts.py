@@ -10,7 +10,8 @@ import pytest
 
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.point_verdicts import judge_point
-from hosting_emulator_lab.judge.run_results import PointResult, RunEnd
+from hosting_emulator_lab.judge.run_results import RunEnd
+from hosting_emulator_lab.judge.trial_results import TrialResult
 from tests.lab.judge.samples import (
     key_row,
     operation_row,
@@ -40,7 +41,7 @@ def verdict(point: str, end: RunEnd | None = None, /, limit_s: float = 10, **ove
 
 def judge(
     point: str, end: RunEnd | None = None, /, limit_s: float = 10, **overrides: Any
-) -> PointResult:
+) -> TrialResult:
     """Judge a run with a lasting fault.
 
     By default the run succeeds, and its observation differs from the clean run's in `overrides`.

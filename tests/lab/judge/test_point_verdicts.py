@@ -11,7 +11,8 @@ from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.judged_run import NO_VALUE
 from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.run_observation import Observation
-from hosting_emulator_lab.judge.run_results import CleanRun, ConductChoice, PointResult, RunEnd
+from hosting_emulator_lab.judge.run_results import CleanRun, ConductChoice, RunEnd
+from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.world_summary import StateRows
 from tests.lab.judge.samples import (
     key_row,
@@ -29,7 +30,7 @@ TWO_KEYS = {**ONE_KEY, "2": key_row("ci")}
 
 def judge(
     observation: Observation, clean_run: CleanRun | None = None, *, exit_code: int = 0
-) -> PointResult:
+) -> TrialResult:
     """Judge a run that met a timeout, or no fault if `observation.hit` is false."""
     if clean_run is None:
         clean_run = sample_clean_run()

@@ -23,7 +23,9 @@ def test_a_client_that_waits_for_ever_does_not_keep_a_run_from_being_alone() -> 
     waiting = threading.Event()
     may_end = threading.Event()
 
-    def perform(visit: RunVisit, name: str, limit_s: float, conditions: RunConditions) -> RunEnd:
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
         if visit.point is None:
             return RunEnd(0)
         waiting.set()
