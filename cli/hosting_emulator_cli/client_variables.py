@@ -6,18 +6,20 @@ import json
 import os
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from hosting_emulator import EXEC_URL_VARIABLE
 from hosting_emulator_cli.main import Failure
 
 if TYPE_CHECKING:
-    from hosting_emulator.messages import WorldProject, WorldSummary
+    from hosting_emulator.messages import Info, WorldProject, WorldSummary
     from hosting_emulator.sdk import HostingEmulator
     from hosting_emulator.settings import Ready
 
-#: The variables that `exec` and `explore` set for a command. The last two variables are set only
-#: with --tls-port.
+#: The variables that `exec` and `explore` set for a command. The last two variables are set only if
+#: the emulator has a TLS port.
 VARIABLES = (
     "HOSTING_BASE_URL",
     "HOSTING_DEV_BASE_URL",
@@ -65,8 +67,25 @@ def world_variables(
         "HOSTING_ISSUER_URL": summary.issuer,
         "HOSTING_EMULATOR_URL": info.control_url.removesuffix("/_emulator"),
         "HOSTING_EMULATOR_WORLD": world.name,
+        **_tls_variables(info),
     }
     return {name: value for name, value in variables.items() if value}
+
+
+def _tls_variables(info: Info) -> dict[str, str | None]:
+    """Return the address of the dev origins, and the file of their certificate authority.
+
+    The result is empty if the emulator has no TLS port, or if another machine runs the emulator,
+    because its certificates are valid only for names under localhost. The file is left out if it is
+    not on this machine, for example because it is in a container.
+    """
+    is_local = urlsplit(info.base_url).hostname in _THIS_MACHINE
+    if info.tls_port is None or not is_local:
+        return {}
+    ca_file = info.ca_file
+    if ca_file is not None and not Path(ca_file).is_file():
+        ca_file = None
+    return {"HOSTING_TLS_URL": f"https://localhost:{info.tls_port}", "HOSTING_CA_FILE": ca_file}
 
 
 def _organization_of(token: str) -> str | None:
@@ -111,9 +130,6 @@ def command_variables(
     SDK use this variable to find the emulator that judges the command.
     """
     values = world_variables(world, world.token(user))
-    if ready.tls_url is not None and ready.ca_file is not None:
-        values["HOSTING_TLS_URL"] = ready.tls_url
-        values["HOSTING_CA_FILE"] = ready.ca_file
     if ready.control_token is not None:
         values[_CONTROL_TOKEN] = ready.control_token
     renamed = dict(exports)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from hosting_emulator import DEFAULT_PORT
-from hosting_emulator_cli.main import Failure, failing
+from hosting_emulator_cli.main import Failure, cli, failing
 from hosting_emulator_cli.parameter_sources import source
 
 if TYPE_CHECKING:
@@ -119,10 +120,28 @@ def command_here(words: str, url: str, world: str) -> str:
     found_url = os.environ.get("HOSTING_EMULATOR_URL") or expected_url()
     if found_url != url:
         return typed_here(command_line(words, url, world))
-    line = command_line(words, DEFAULT_URL, world)
-    if world == "default" and os.environ.get("HOSTING_EMULATOR_WORLD"):
-        line += " --world default"
-    return line
+    return _with_default_world(command_line(words, DEFAULT_URL, world))
+
+
+def _with_default_world(line: str) -> str:
+    """Add `--world default` to a command line if this shell's variable selects another world.
+
+    A command that acts on the whole emulator, such as `stop`, has no option `--world`.
+    """
+    is_named = " --world " in line
+    if is_named or not os.environ.get("HOSTING_EMULATOR_WORLD") or not _takes_world(line):
+        return line
+    return f"{line} --world default"
+
+
+def _takes_world(line: str) -> bool:
+    """Return whether the command in a command line has the option `--world`."""
+    command: click.Command | None = cli
+    for word in shlex.split(line)[1:]:
+        if not isinstance(command, click.Group):
+            break
+        command = command.get_command(click.Context(command), word)
+    return command is not None and any(param.name == "world" for param in command.params)
 
 
 def typed_here(line: str) -> str:
@@ -131,8 +150,7 @@ def typed_here(line: str) -> str:
     Adds `--world` or `--url` if necessary. The command line comes from the emulator, which does not
     know this shell's variables and folder.
     """
-    if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
-        line += " --world default"
+    line = _with_default_world(line)
     from hosting_emulator.sdk.discovery import expected_url
 
     shell_url = os.environ.get("HOSTING_EMULATOR_URL") or expected_url()

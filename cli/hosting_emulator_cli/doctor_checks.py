@@ -23,15 +23,16 @@ from urllib.parse import urlsplit
 import click
 
 from hosting_emulator import DEFAULT_PORT, __version__
+from hosting_emulator.port_holders import program_at
 from hosting_emulator.running_emulators import is_registry_refused
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.discovery import find_emulator, look_around, running_text
 from hosting_emulator.sdk.errors import EmulatorNotFound, start_command
 from hosting_emulator.sdk.text import count_text
-from hosting_emulator.variables import unknown_variables
+from hosting_emulator.variables import unknown_variable_text, unknown_variables
 from hosting_emulator_cli.connection import DEFAULT_URL, open_client
 from hosting_emulator_cli.doctor_findings import FINDINGS
-from hosting_emulator_cli.main import Failure, near_variable
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.parameter_sources import origin_of
 from hosting_emulator_cli.scenario_files import scenario_text
 
@@ -239,8 +240,8 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
             value = _value_text(param, ctx.params[str(param.name)])
             findings.append(finding("settings", "given", option=option, value=value, origin=origin))
     for name in unknown_variables(os.environ):
-        hint = near_variable(name)
-        findings.append(finding("settings", "unknown", name=name, hint=hint))
+        why = _capitalized(unknown_variable_text(name))
+        findings.append(finding("settings", "unknown", why=why))
     scenario = ctx.params["scenario"]
     if scenario is not None:
         try:
@@ -366,11 +367,21 @@ def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> Che
             kind = "taken"
             if probe.version is not None:
                 kind = "ours"
+            else:
+                facts["program"] = _program_text(port)
             facts["version"] = probe.version or ""
             facts["kept"] = ""
             if probe.data_dir:
                 facts["kept"] = f" and keeps its state in {probe.data_dir}"
     return replace(finding("port", kind, **facts), check=check)
+
+
+def _program_text(port: int) -> str:
+    """Return the name and the process of the program that is using a port, if the system shows them."""
+    program = program_at(port)
+    if program is None:
+        return "A program that is not an emulator"
+    return f"{program.name} (process {program.pid})"
 
 
 def check_registry() -> CheckFinding:

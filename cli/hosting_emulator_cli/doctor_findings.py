@@ -52,7 +52,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "`{option} {value}` comes from {origin}.",
         ),
         "unknown": _note(
-            "Nothing reads the variable {name}{hint}",
+            "{why}",
             "Correct the name, or unset the variable.",
         ),
         "wrong": _problem(
@@ -128,9 +128,9 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "Choose another port: `start {option} 0` picks a free port.",
         ),
         "taken": _problem(
-            "A program that is not an emulator is using port {port}.",
-            "Stop the program (`lsof -i :{port}` names it), or choose another port: `start "
-            "{option} 0` picks a free port.",
+            "{program} is using port {port}.",
+            "Stop this process (see `lsof -i :{port}`), or choose another port: `start {option} 0` "
+            "picks a free port.",
         ),
     },
     "data": {

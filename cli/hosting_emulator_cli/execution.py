@@ -88,7 +88,7 @@ class Execution:
     user: str | None
     exports: Sequence[tuple[str, str]]
     report: str
-    keep: Path | None
+    failed_world: Path | None
     patience_s: float
     quiet: bool
     conduct: str = "off"
@@ -360,13 +360,13 @@ class _CommandRun:
             self._keep_worlds(verdict, observation)
 
     def _keep_worlds(self, verdict: RunVerdict, observation: WorldsObservation) -> None:
-        """Write the worlds to files if `--keep` is set, and print how to open the main world.
+        """Write the worlds to files if `--failed-world` is set, and print how to open the main world.
 
         Raises Failure if a file cannot be written.
         """
-        if self._execution.keep is None:
+        if self._execution.failed_world is None:
             return
-        path, others = keep_worlds(verdict, observation, self._execution.keep)
+        path, others = keep_worlds(verdict, observation, self._execution.failed_world)
         if self._execution.quiet:
             return
         line = f"hosting-emulator start --ephemeral --import {shlex.quote(str(path))}"

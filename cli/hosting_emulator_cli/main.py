@@ -7,6 +7,7 @@ command starts fast.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,25 +21,33 @@ import click
 
 from hosting_emulator import __version__
 from hosting_emulator.build_id import BUILD_ID
-from hosting_emulator.variables import KNOWN_VARIABLES, PREFIX, unknown_variables
+from hosting_emulator.variables import unknown_variable_text, unknown_variables
 from hosting_emulator_cli.help_text import HelpGroup
 
 PROGRAM = "hosting-emulator"
+#: The key under which a Click context's `meta` contains the names that follow a comma in an option.
+_SPLIT_NAMES = "hosting_emulator_cli.split_names"
 
 
 class Failure(click.ClickException):
-    """Ends a command with one line on stderr and exit code 2."""
+    """Ends a command with one line on stderr, or one line for each mistake in a file, and exit code 2."""
 
     exit_code = 2
 
 
 @contextmanager
 def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
-    """Turn errors of these types into a Failure whose message begins with `prefix`."""
+    """Turn errors of these types into a Failure whose message begins with `prefix`.
+
+    If the emulator refused a scenario, the message has a line for each mistake.
+    """
     try:
         yield
     except errors as error:
-        raise Failure(f"{prefix}{error}") from error
+        text = str(error)
+        if getattr(error, "title", None) == "Scenario refused":
+            text = str(getattr(error, "detail", None) or text)
+        raise Failure(f"{prefix}{text}") from error
 
 
 def load(address: Any) -> Any:
@@ -124,8 +133,14 @@ class RootGroup(CommandGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, after a warning about variables that nothing reads."""
         for name in unknown_variables(os.environ):
-            click.echo(f"Warning: nothing reads the variable {name}{near_variable(name)}", err=True)
-        return super().invoke(ctx)
+            click.echo(f"Warning: {unknown_variable_text(name)}", err=True)
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            hint = _split_hint(ctx, error.message)
+            if hint:
+                error.add_note(hint)
+            raise
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and exit.
@@ -149,7 +164,7 @@ class RootGroup(CommandGroup):
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
             else:
-                _print_error(_message_of(error))
+                _print_error("; ".join([_message_of(error), *getattr(error, "__notes__", ())]))
             return error.exit_code
         # This error occurs if the disk is full, or if a name cannot be encoded with LC_ALL=C.
         except (OSError, UnicodeEncodeError) as error:
@@ -160,17 +175,29 @@ class RootGroup(CommandGroup):
         return 0
 
 
-def near_variable(name: str) -> str:
-    """Return an ending for the warning about a variable, with the nearest name if there is one."""
-    suffixes = [variable.removeprefix(PREFIX) for variable in sorted(KNOWN_VARIABLES)]
-    hint = near(name.removeprefix(PREFIX), suffixes, "`start --help` explains the variables")
-    return hint.replace("did you mean ", f"did you mean {PREFIX}")
+def note_split_names(ctx: click.Context, values: Sequence[str]) -> None:
+    """Remember the names of the values, of the form NAME=VALUE, that follow a comma in an option."""
+    names = ctx.meta.setdefault(_SPLIT_NAMES, [])
+    names += [value.partition("=")[0].strip() for value in values[1:]]
+
+
+def _split_hint(ctx: click.Context, message: str) -> str:
+    """Return a hint about commas, if an error message names a value that follows a comma."""
+    for name in ctx.meta.get(_SPLIT_NAMES, ()):
+        if repr(name) in message:
+            return (
+                f"the comma before `{name}=` starts a new value: write `\\,` if the comma belongs to "
+                "the value before it"
+            )
+    return ""
 
 
 def _message_of(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdigit():
         return f"'{error.option_name}…' is not an option; if you meant a value, values cannot be negative"
     message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        message = error.message  # without Click's suggestions, which are often not similar
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = _usage_hint(error, error.ctx.command)
@@ -186,7 +213,9 @@ def _usage_hint(error: click.UsageError, command: click.Command) -> str:
         names = {name for parameter in start.params for name in parameter.opts}
         if isinstance(command, RootGroup) and error.option_name in names:
             return f"options follow the command, as in `{PROGRAM} start {error.option_name} …`"
-        return ""
+        from hosting_emulator_cli.option_hints import option_hint
+
+        return option_hint(error.option_name, command)
     examples_of_command = [
         line.strip()
         for line in (command.epilog or "").splitlines()
@@ -206,7 +235,16 @@ def _usage_hint(error: click.UsageError, command: click.Command) -> str:
 
 
 def _print_error(text: str) -> None:
-    click.echo(f"Error: {' '.join(text.split())}", err=True)
+    """Print an error message as one line, or mistakes in a file as one line each."""
+    mistakes = text.splitlines()
+    if not all(_POSITION.match(mistake) for mistake in mistakes):
+        mistakes = [text]
+    for mistake in mistakes:
+        click.echo(f"Error: {' '.join(mistake.split())}", err=True)
+
+
+#: The beginning of a line that describes a mistake in a file.
+_POSITION = re.compile(r".+:\d+:\d+: ")
 
 
 _COMMANDS = "hosting_emulator_cli.commands"

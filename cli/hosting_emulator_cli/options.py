@@ -12,7 +12,7 @@ from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.variables import is_service_link
 from hosting_emulator_cli import completion
 from hosting_emulator_cli.connection import connected
-from hosting_emulator_cli.main import Failure, load
+from hosting_emulator_cli.main import Failure, load, note_split_names
 from hosting_emulator_cli.parameter_sources import is_typed
 from hosting_emulator_cli.value_types import TYPES, WholeNumber, split_values
 
@@ -55,13 +55,16 @@ class EmulatorOption(click.Option):
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         """Convert the values of the option."""
         if self.multiple and isinstance(value, list | tuple):
-            value = [part for text in value for part in self._parts(text)]
+            value = [part for text in value for part in self._parts(ctx, text)]
         return super().type_cast_value(ctx, value)
 
-    def _parts(self, text: Any) -> list[Any]:
+    def _parts(self, ctx: click.Context, text: Any) -> list[Any]:
         if not isinstance(text, str):
             return [text]
-        return split_values(text, is_named="=" in (self.metavar or ""))
+        values = split_values(text, is_named="=" in (self.metavar or ""))
+        if "=" in (self.metavar or ""):
+            note_split_names(ctx, values)
+        return values
 
 
 # --- Declaring options ---------------------------------------------------------------------------

@@ -54,7 +54,7 @@ class _PointSearch:
         settings = replace(plan.settings, log_requests=False, log_level="warning")
         #: What each run in the search executes. The output of these runs is hidden.
         self._plan = replace(
-            plan, settings=settings, report="never", keep=None, quiet=True, silent=True
+            plan, settings=settings, report="never", failed_world=None, quiet=True, silent=True
         )
         self._repeat_line = repeat_line
         #: The points at which the responses of the latest run varied.

@@ -140,7 +140,6 @@ class Emulator:
         self._checking: asyncio.Task[None] | None = None
         #: Releases the data directory and other resources at the end.
         self._resources = ExitStack()
-        self._ca_file: str | None = None
         self._site = Site(public_url=public_url(settings), token=control_token(settings))
         if self._site.token is not None:
             keep_secret(self._site.token)
@@ -429,7 +428,7 @@ class Emulator:
             )
         except OSError as error:
             raise StartError(f"{folder} cannot be used: {error.strerror}") from None
-        self._ca_file = str(authority.ca_file)
+        self._site.ca_file = str(authority.ca_file)
         return authority.server_context()
 
     def publish(self) -> None:
@@ -495,7 +494,7 @@ class Emulator:
             docs_url=f"{base_url}/_emulator/docs",
             openapi_url=f"{base_url}/_emulator/contract/openapi.json",
             tls_url=tls_url,
-            ca_file=self._ca_file,
+            ca_file=self._site.ca_file,
             token=token,
             organization_id=organization_id or "",
             project_id=project_id,

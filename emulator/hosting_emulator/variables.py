@@ -55,6 +55,8 @@ _LINK_NAME = re.compile(
     rf"{PREFIX}(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?"
     r"|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?|ENV_\w+)"
 )
+#: The unknown variables that `unreported_variables` has returned.
+_reported_names: set[str] = set()
 _LINK_ADDRESS = re.compile("(tcp|udp|sctp)://.*")
 
 
@@ -76,6 +78,18 @@ def read_variable(name: str) -> str | None:
     return value
 
 
+def unknown_variable_text(name: str) -> str:
+    """Return a clause saying that nothing reads a variable, with the nearest name if there is one."""
+    from hosting_emulator.contract.suggestions import nearest
+
+    suffixes = [known_name.removeprefix(PREFIX) for known_name in sorted(KNOWN_VARIABLES)]
+    hint = nearest(name.removeprefix(PREFIX), suffixes)
+    if not hint:
+        hint = "; `hosting-emulator start --help` explains the variables"
+    hint = hint.replace("did you mean ", f"did you mean {PREFIX}")
+    return f"nothing reads the variable {name}{hint}"
+
+
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """Return the variables that have the prefix of our variables although no command reads them."""
     return sorted(
@@ -85,3 +99,13 @@ def unknown_variables(environment: Mapping[str, str]) -> list[str]:
         and name not in KNOWN_VARIABLES
         and not is_service_link(name, value)
     )
+
+
+def unreported_variables(environment: Mapping[str, str]) -> list[str]:
+    """Return the unknown variables that no earlier call in this process has returned.
+
+    The SDK and the pytest plugin use this function, so that each process reports a variable once.
+    """
+    names = [name for name in unknown_variables(environment) if name not in _reported_names]
+    _reported_names.update(names)
+    return names

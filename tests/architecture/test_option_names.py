@@ -15,6 +15,7 @@ import pytest
 from hosting_emulator_cli.main import cli
 from hosting_emulator_cli.options import EmulatorOption
 from hosting_emulator_cli.value_types import split_values
+from pytest_hosting_emulator.options import OPTIONS
 
 #: What each option says, in every command that has it.
 MEANINGS = {
@@ -46,6 +47,7 @@ MEANINGS = {
     "--ephemeral": "keep state in memory only",
     "--every": "act on every Nth match",
     "--export": "another name for a variable of the command's environment",
+    "--failed-world": "the file for the world of a failed command",
     "--faults": "the faults to try",
     "--file": "a scenario file whose world is added",
     "--final": "judge what the client left unfinished",
@@ -61,7 +63,6 @@ MEANINGS = {
     "--json": "print JSON",
     "--json-fault": "a whole fault as JSON",
     "--junit": "the file for a JUnit report",
-    "--keep": "the file for the world of a failed command",
     "--kill-after": "how long a command may take to end after a signal",
     "--last": "the last request or commit of a recording",
     "--lifetime": "the lifetime of a token",
@@ -139,6 +140,26 @@ MEANINGS = {
     "--world": "the world",
     "--write-scenario": "the file for a scenario that behaves like the server",
 }
+#: What each option of the pytest plugin says, by its name without `--hosting-emulator-`. An option of
+#: the command line with the same name has the same meaning.
+PLUGIN_MEANINGS = {
+    "clock": "the mode of a new world's clock",
+    "conduct": "whether conduct is checked, and how strictly",
+    "control-token": "the token of the control API",
+    "coverage": "report which parts of the contract were exercised",
+    "coverage-append": "add to the coverage of earlier runs",
+    "keep": "the tests whose worlds are written to files",
+    "keep-dir": "the folder for the files of worlds",
+    "report": "when a report is printed",
+    "scenario": "the scenario of a new world",
+    "seed": "the seed of a world",
+    "server": "whether the emulator runs in a thread or in a process",
+    "skip-rule": "a conduct rule that is not checked",
+    "trial": "the only trial to make",
+    "url": "the address of the emulator",
+    "vary": "the seed of the variation",
+    "vary-only": "a variation point",
+}
 #: Options whose value may have several forms: a name in one command, and an id in another.
 FORMS = {
     "--project": {"PROJECT", "ID"},
@@ -172,6 +193,17 @@ def test_each_option_has_one_meaning():
 
     assert names - {*MEANINGS} == set(), "describe these options in MEANINGS"
     assert {*MEANINGS} - names == set(), "no command has these options"
+
+
+def test_an_option_of_the_plugin_has_the_meaning_of_the_command_line():
+    names = {name.replace("_", "-") for name in OPTIONS}
+    shared = {name for name in names if f"--{name}" in uses()}
+
+    assert names == {*PLUGIN_MEANINGS}
+    assert {name: PLUGIN_MEANINGS[name] for name in shared} == {
+        name: MEANINGS[f"--{name}"] for name in shared
+    }
+    assert not {PLUGIN_MEANINGS[name] for name in names - shared} & {*MEANINGS.values()}
 
 
 def test_no_two_options_have_the_same_meaning():

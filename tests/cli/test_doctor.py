@@ -219,7 +219,7 @@ def test_doctor_reports_another_server_at_the_address(run, control: FakeControl)
     (port,) = findings_of(result, "port")
     assert finding["verdict"] == port["verdict"] == "problem"
     assert f"{control.url}/_emulator" in finding["seen"]
-    assert "A program that is not an emulator" in port["seen"]
+    assert "is using port" in port["seen"]
 
 
 def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
@@ -254,9 +254,24 @@ def test_doctor_reports_a_port_that_another_program_uses(port: int):
     finding = doctor_checks.check_port("tls port", port, no_response)
 
     assert finding.verdict == "problem"
-    assert finding.seen == f"A program that is not an emulator is using port {port}."
+    assert f"is using port {port}." in finding.seen
     assert f"`lsof -i :{port}`" in str(finding.advice)
     assert "`start --tls-port 0`" in str(finding.advice)
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows the program")
+def test_doctor_names_the_program_that_uses_a_port(port: int):
+    finding = doctor_checks.check_port("port", port, EmulatorProbe(None, None, "it says nothing"))
+
+    assert finding.seen.endswith(f"(process {os.getpid()}) is using port {port}.")
+
+
+def test_doctor_reports_a_used_port_without_a_name(monkeypatch: pytest.MonkeyPatch, port: int):
+    monkeypatch.setattr(doctor_checks, "program_at", lambda port: None)
+
+    finding = doctor_checks.check_port("port", port, EmulatorProbe(None, None, "it says nothing"))
+
+    assert finding.seen == f"A program that is not an emulator is using port {port}."
 
 
 def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyPatch):

@@ -3,6 +3,7 @@
 import json
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -94,6 +95,38 @@ def test_env_names_both_servers_of_another_world(ask, control: FakeControl):
     assert variables["HOSTING_BASE_URL"] == "http://127.0.0.1:4620/worlds/ci-1"
     assert variables["HOSTING_DEV_BASE_URL"] == "http://localhost:4620/worlds/ci-1"
     assert variables["HOSTING_EMULATOR_WORLD"] == "ci-1"
+
+
+def test_env_names_the_dev_origins_and_their_authority(ask, control: FakeControl, tmp_path: Path):
+    ca_file = tmp_path / "ca.pem"
+    ca_file.touch()
+    respond(control)
+    control.on("GET /info", {**INFO, "tls_port": 4621, "ca_file": str(ca_file)})
+
+    variables = json.loads(ask("env", "--json").stdout)
+
+    assert variables["HOSTING_TLS_URL"] == "https://localhost:4621"
+    assert variables["HOSTING_CA_FILE"] == str(ca_file)
+
+
+def test_env_leaves_out_an_authority_that_is_not_on_this_machine(ask, control: FakeControl):
+    respond(control)
+    control.on("GET /info", {**INFO, "tls_port": 4621, "ca_file": "/of/the/container/ca.pem"})
+
+    variables = json.loads(ask("env", "--json").stdout)
+
+    assert "HOSTING_TLS_URL" in variables
+    assert "HOSTING_CA_FILE" not in variables
+
+
+def test_env_leaves_out_the_dev_origins_of_another_machine(ask, control: FakeControl):
+    respond(control)
+    remote = {"base_url": "http://build.example:4620", "tls_port": 4621, "ca_file": None}
+    control.on("GET /info", {**INFO, **remote})
+
+    variables = json.loads(ask("env", "--json").stdout)
+
+    assert "HOSTING_TLS_URL" not in variables
 
 
 def test_sh_reads_back_the_exported_values():

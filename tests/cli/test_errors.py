@@ -1,4 +1,4 @@
-"""Every error is one line on stderr, nothing on stdout, and exit code 2."""
+"""Every error is one line on stderr for each mistake, nothing on stdout, and exit code 2."""
 
 import socket
 import subprocess
@@ -74,6 +74,22 @@ def test_a_refusal_of_the_emulator_is_printed_in_one_line(ask, control: FakeCont
     result = ask("clock", "advance", "--to", "2020-01-01T00:00:00Z")
 
     assert_one_line(result, "the clock cannot move back")
+
+
+@pytest.mark.parametrize("line", ["world create --scenario -", "scenario load -"])
+def test_each_mistake_in_a_scenario_is_printed_in_its_own_line(
+    ask, control: FakeControl, line: str
+):
+    detail = "-:2:1: unknown field 'clocks'\n-:4:3: unknown field 'userz'"
+    for path in ("/worlds", "/worlds/default/scenario"):
+        control.on(f"POST {path}", refusal(400, detail, "Scenario refused"))
+
+    result = ask(*line.split(), stdin="name: x")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "Error: -:2:1: unknown field 'clocks'\nError: -:4:3: unknown field 'userz'\n"
+    )
 
 
 def test_a_command_refuses_another_server_at_the_address(ask, control: FakeControl):

@@ -30,7 +30,7 @@ PLAIN = Execution(
     user=None,
     exports=(),
     report="failed",
-    keep=None,
+    failed_world=None,
     patience_s=10.0,
     quiet=False,
 )
@@ -62,7 +62,7 @@ def test_exec_passes_every_option_on(run, executed: list[Execution], tmp_path: P
         *shlex.split(
             "exec --scenario mine.yaml --seed 42 --clock skip --assume accepted_status=200 "
             "--user reader --export HOSTING_BASE_URL=API_URL --export HOSTING_BASE_URL=OTHER "
-            f"--host 0.0.0.0 --port 4700 --tls-port 0 --report always --keep {keep} "
+            f"--host 0.0.0.0 --port 4700 --tls-port 0 --report always --failed-world {keep} "
             "--kill-after 1m30s --quiet -- node --test"
         ),
     )
@@ -84,7 +84,7 @@ def test_exec_passes_every_option_on(run, executed: list[Execution], tmp_path: P
             user="reader",
             exports=(("HOSTING_BASE_URL", "API_URL"), ("HOSTING_BASE_URL", "OTHER")),
             report="always",
-            keep=keep,
+            failed_world=keep,
             patience_s=90.0,
             quiet=True,
         )

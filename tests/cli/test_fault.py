@@ -139,3 +139,57 @@ def test_a_fault_without_a_phase_is_listed(ask, control: FakeControl):
 
     assert "alter remove=/progress" in line
     assert "commit" not in line
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "fault add abort",
+            "abort needs code: add code=VALUE, as in "
+            "`hosting-emulator fault add abort code=service_unavailable`",
+        ),
+        (
+            "fault add latency jitter_ms=5",
+            "latency needs delay_ms: add delay_ms=VALUE, as in "
+            "`hosting-emulator fault add latency delay_ms=200 jitter_ms=50`",
+        ),
+        (
+            "intervene set_permissions",
+            "set_permissions needs permissions: add permissions=VALUE, as in `hosting-emulator "
+            "intervene set_permissions organization=acme 'permissions=[\"projects.read\"]'`",
+        ),
+    ],
+)
+def test_a_missing_option_is_named_as_it_is_typed(
+    ask, control: FakeControl, line: str, message: str
+):
+    refused = refusal(400, "the field is missing, as in {}")
+    control.on("POST /worlds/default/faults", refused)
+    control.on("POST /worlds/default/interventions", refused)
+
+    result = ask(*line.split())
+
+    assert result.stderr == f"Error: {message}\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["fault add abort codee=x", "fault add abrt", "fault add latency delay_ms=x"]
+)
+def test_another_refusal_of_a_fault_is_printed_unchanged(ask, control: FakeControl, line: str):
+    control.on("POST /worlds/default/faults", refusal(400, "this fault is impossible"))
+
+    result = ask(*line.split())
+
+    assert result.stderr == "Error: this fault is impossible\n"
+
+
+def test_a_refusal_that_names_a_value_after_a_comma_explains_the_comma(ask, control: FakeControl):
+    control.on("POST /worlds/default/faults", refusal(400, "there is no condition 'b'"))
+
+    result = ask("fault", "add", "timeout", "--while", "plan=free,b=2")
+
+    assert result.stderr == (
+        "Error: there is no condition 'b'; the comma before `b=` starts a new value: write `\\,` if "
+        "the comma belongs to the value before it\n"
+    )

@@ -21,7 +21,7 @@ import pytest_hosting_emulator
 from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmulator
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli.banner import banner
-from hosting_emulator_cli.connection import typed_here
+from hosting_emulator_cli.connection import command_here, typed_here
 from hosting_emulator_cli.main import cli
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.support.checked_world import CheckedWorld
@@ -122,6 +122,26 @@ def test_a_printed_command_names_world_and_address_if_variables_name_others(
     )
     elsewhere = "hosting-emulator clock advance 1h --world other --url http://127.0.0.1:1"
     assert typed_here(elsewhere) == elsewhere
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("stop", ""),
+        ("status", ""),
+        ("env", " --world default"),
+        ("clock advance 1h", " --world default"),
+    ],
+)
+def test_a_printed_command_selects_a_world_only_if_it_acts_on_one(
+    monkeypatch: pytest.MonkeyPatch, words: str, options: str
+) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
+    monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:4620")
+
+    printed = command_here(words, "http://127.0.0.1:4620", "default")
+
+    assert printed == f"hosting-emulator {words}{options}"
 
 
 def test_a_command_in_a_report_can_be_run(api: CheckedWorld, typed) -> None:

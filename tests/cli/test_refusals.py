@@ -64,6 +64,20 @@ REFUSALS = [
     Refusal("--nonsense", "--nonsense"),
     Refusal("clock nonsense", "'nonsense'", "choose from show, freeze"),
     Refusal("strat", "did you mean start?"),
+    # Suggested options are near, have the same meaning, or are absent.
+    Refusal("status --wrld x", "No such option '--wrld'.\n"),
+    Refusal("env --wrld x", "'--wrld'; did you mean --world?\n"),
+    Refusal("requests list --until 10m", "'--until'; did you mean --before?\n"),
+    Refusal("fault add timeout --since 10m", "'--since'; did you mean --from?\n"),
+    Refusal("world create --sed 3", "'--sed'; did you mean --seed?\n"),
+    Refusal("start --tls 0", "'--tls'; did you mean --tls-port?\n"),
+    Refusal("env --org acme", "'--org'; did you mean --organization?\n"),
+    # A comma before NAME= starts a new value.
+    Refusal(
+        "exec --export HOSTING_BASE_URL=A,X=B x",
+        "there is no variable 'X'; ",
+        "the comma before `X=` starts a new value: write `\\,` if",
+    ),
     Refusal("world lst", "did you mean list?"),
     Refusal("clock scale", "RATE"),
     Refusal("clock scale fast", "fast", "above 0"),
@@ -124,6 +138,8 @@ REFUSALS = [
     Refusal("token --api-key --without-session", "leave out --without-session and --lifetime"),
     Refusal("token --api-key --lifetime 5m", "leave out --without-session and --lifetime"),
     Refusal("token --permission dns.read", "--permission needs --api-key"),
+    Refusal("world add project docs2", "add --organization ORGANIZATION"),
+    Refusal("world add key owner", "add --value phk_…, or let `token --api-key` generate a key"),
     Refusal("doctor --url nonsense", "is not an address"),
     *(
         Refusal(f"{line} ''", "a name is empty: worlds/")
@@ -148,7 +164,7 @@ REFUSALS = [
     Refusal("exec --export X=A x", "there is no variable 'X'; choose from HOSTING_BASE_URL, "),
     Refusal("exec --kill-after soon x", "--kill-after", "'soon'"),
     Refusal("exec --clock soon x", "'soon' is not a clock: use real, frozen, skip or scaled:RATE"),
-    Refusal("exec --keep no/such/folder.json x", "no such directory"),
+    Refusal("exec --failed-world no/such/folder.json x", "no such directory"),
     Refusal("exec --skip-rule polled-too-early x", "--skip-rule needs --conduct=report"),
     Refusal("exec --shrink x", "--shrink needs --vary"),
     *(

@@ -139,7 +139,7 @@ def test_commands_in_the_banner_name_the_address_where_this_is_needed(
 
     monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:4711")
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
-    assert "`hosting-emulator status --world default`" in run("start").stdout
+    assert "`hosting-emulator env --world default`" in run("start").stdout
 
 
 def test_the_banner_names_the_seed_of_variation(run, bootstrap: FakeBootstrap):

@@ -94,7 +94,7 @@ def test_a_variable_without_a_near_name_is_reported_in_one_line(
 
     assert result.stderr == (
         "Warning: nothing reads the variable HOSTING_EMULATOR_QUUX; "
-        "`start --help` explains the variables\n"
+        "`hosting-emulator start --help` explains the variables\n"
     )
 
 

@@ -1,6 +1,8 @@
-"""Assumptions that contradict the contract show in pytest's summary of warnings."""
+"""Warnings about assumptions that contradict the contract, and about variables that nothing reads."""
 
 from __future__ import annotations
+
+import pytest
 
 from tests.plugin.conftest import Suite
 
@@ -30,3 +32,27 @@ def test_a_world_outside_the_contract_warns(suite: Suite) -> None:
             "*AssumptionWarning: The assumption listed_statuses=open contradicts*",
         ]
     )
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_variable_that_nothing_reads_is_reported_once(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setenv("HOSTING_EMULATOR_PROT", "4711")
+    suite.write(
+        test_it="""
+            from hosting_emulator.sdk import HostingEmulator
+
+            def test_fixture(hosting_emulator):
+                url = hosting_emulator.control.control_url
+                HostingEmulator.fresh(url).close()
+
+            def test_other(hosting_emulator): pass
+        """
+    )
+
+    result = suite.run(*(suite.workers(workers) if workers else ()))
+
+    result.assert_outcomes(passed=2)
+    warning = "Warning: nothing reads the variable HOSTING_EMULATOR_PROT; did you mean HOSTING_EMULATOR_PORT?"
+    assert [line for line in [*result.outlines, *result.errlines] if "PROT" in line] == [warning]

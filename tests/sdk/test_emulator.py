@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk import ControlClient, ControlRefused, EmulatorUnreachable, HostingEmulator
+from hosting_emulator import variables
+from hosting_emulator.sdk import (
+    ControlClient,
+    ControlRefused,
+    EmulatorUnreachable,
+    HostingEmulator,
+    VariableWarning,
+)
 from hosting_emulator.sdk.addresses import read_address
 from hosting_emulator.sdk.discovery import find_emulator
 from tests.support.control_samples import world
@@ -221,6 +228,24 @@ def test_an_invalid_port_in_a_variable_is_refused(
 
     with pytest.raises(ValueError, match="46twenty"):
         ControlClient(find_emulator().url)
+
+
+def test_a_variable_that_nothing_reads_is_reported_once_per_process(
+    url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(variables, "_reported_names", set())
+    monkeypatch.setenv("HOSTING_EMULATOR_WRLD", "checkout")
+
+    with pytest.warns(VariableWarning) as warnings:
+        HostingEmulator.connect(url).close()
+    HostingEmulator.fresh(url).close()  # a second warning would be an error
+
+    assert [(str(warning.message), warning.filename) for warning in warnings] == [
+        (
+            "nothing reads the variable HOSTING_EMULATOR_WRLD; did you mean HOSTING_EMULATOR_WORLD?",
+            __file__,
+        )
+    ]
 
 
 def test_an_unknown_option_of_a_fresh_world_is_refused(url: str):

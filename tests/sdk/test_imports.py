@@ -13,6 +13,7 @@ def test_the_sdk_imports_only_the_standard_library_msgspec_and_itself():
         "hosting_emulator.build_id",
         "hosting_emulator.contract",
         "hosting_emulator.settings_file",
+        "hosting_emulator.variables",
         "msgspec",
         "typing_extensions",
     )

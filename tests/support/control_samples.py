@@ -36,6 +36,7 @@ INFO: dict[str, Any] = {
     "data_dir": "/data",
     "durability": "process",
     "tls_port": None,
+    "ca_file": None,
     "started_at": "2026-01-01T00:00:00.000Z",
 }
 TOKEN: dict[str, Any] = {

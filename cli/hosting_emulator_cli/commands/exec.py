@@ -44,7 +44,7 @@ def _read_patience(text: str) -> float:
         hosting-emulator exec --clock skip --scenario provider-outage -- ./smoke.sh
         hosting-emulator exec --export HOSTING_BASE_URL=API_URL -- go test ./...
         hosting-emulator exec --vary 7 --shrink -- pytest -x
-        hosting-emulator exec --keep failed.json -- make e2e
+        hosting-emulator exec --failed-world failed.json -- make e2e
         hosting-emulator start --ephemeral --import failed.json  # and look around
         hosting-emulator exec -- bash                          # with the variables
         """
@@ -72,7 +72,7 @@ def _read_patience(text: str) -> float:
     ),
 )
 @opt.option(
-    "--keep",
+    "--failed-world",
     metavar="FILE",
     help=(
         "If CMD fails, write the world to this file, which `start --import FILE` opens. Other "
@@ -111,7 +111,7 @@ def exec_(
     user: str | None,
     exports: tuple[tuple[str, str], ...],
     report: str,
-    keep: Path | None,
+    failed_world: Path | None,
     patience_s: float,
     conduct: str,
     skip_rules: tuple[str, ...],
@@ -150,7 +150,7 @@ def exec_(
     reasons are that no request reached the emulator (only with `error`), that the emulator did not
     respond when CMD ended, or that a check itself failed.
 
-    The report, the verdict and --keep cover every world of the emulator, including worlds that CMD
+    The report, the verdict and --failed-world cover every world of the emulator, including worlds that CMD
     created, reset or deleted. The report and --conduct also name CMD's TCP connections to other
     machines. Only Linux shows these, and connections shorter than a second can be missed. --sealed
     prevents them.
@@ -164,7 +164,7 @@ def exec_(
         conduct = _outer_conduct() or conduct
     if skip_rules and conduct == "off":
         raise click.UsageError("--skip-rule needs --conduct=report or --conduct=error")
-    check_folder_of(keep)
+    check_folder_of(failed_world)
     if quiet and is_default("report"):
         report = "never"
     if sealed:
@@ -175,7 +175,7 @@ def exec_(
         user=user,
         exports=exports,
         report=report,
-        keep=keep,
+        failed_world=failed_world,
         patience_s=patience_s,
         quiet=quiet,
         conduct=conduct,

@@ -21,6 +21,7 @@ from hosting_emulator_cli.armed_rules import (
 )
 from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import CommandGroup, examples
+from hosting_emulator_cli.missing_values import missing_value_named
 from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.value_types import TYPED_VALUE
 
@@ -159,10 +160,19 @@ def add(
     if (effect is None) == (json_fault is None):
         raise click.UsageError("give either EFFECT or --json-fault")
     if effect is not None:
-        return state_json(world.arm({effect: dict(effect_options), **members}).state)
+        values = dict(effect_options)
+        with missing_value_named("fault add", effect, values, lambda: _kind(str(effect))):
+            return state_json(world.arm({effect: values, **members}).state)
     if members:
         raise click.UsageError("--json-fault contains the whole fault: leave out other options")
     return state_json(world.arm(_read_fault(str(json_fault))).state)
+
+
+def _kind(effect: str) -> Any:
+    """Return the type that declares an effect's options, or None for an unknown effect."""
+    from hosting_emulator.faults.categories import FAULT
+
+    return FAULT.kinds.get(effect)
 
 
 def _fault_members(after_commit: bool | None, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,9 +11,20 @@ from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import examples
+from hosting_emulator_cli.missing_values import missing_value_named
 from hosting_emulator_cli.output import intervention_sentence, prints
 from hosting_emulator_cli.tables import columns
 from hosting_emulator_cli.value_types import TYPED_VALUE
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ControlClient
+
+
+def _kind(name: str) -> Any:
+    """Return the type that declares an intervention's fields, or None for an unknown name."""
+    from hosting_emulator.faults.interventions import INTERVENTIONS
+
+    return INTERVENTIONS.get(name)
 
 
 def _field_names(kind: Mapping[str, Any]) -> str:
@@ -95,5 +106,9 @@ def intervene(
     parameters = dict(fields)
     if everything:
         parameters["all"] = True
-    sentence = opt.ask(lambda client: client.world(world).intervene(name, **parameters))
-    return {"intervention": name, "message": sentence}
+
+    def apply(client: ControlClient) -> str:
+        with missing_value_named("intervene", name, parameters, lambda: _kind(name)):
+            return client.world(world).intervene(name, **parameters)
+
+    return {"intervention": name, "message": opt.ask(apply)}

@@ -292,6 +292,8 @@ def record(
     or a client made. Ids and secrets become variables. The story is written only if it passes. If a
     scenario cannot express the history, the error message gives the reason.
     """
+    from hosting_emulator.sdk.text import count_text
+
     recording = world.record(first=first, last=last, name=_scenario_name(file))
     for sentence in recording.left_out:
         say(f"Left out: {sentence}")
@@ -299,7 +301,8 @@ def record(
         _put_smallest(recording.text, str(file), step, file, _MOST_RUNS)
         return
     text = recording.text.rstrip("\n")
-    put_document(text, file, f"A {recording.steps}-step story was written to")
+    steps = count_text(recording.steps, "step")
+    put_document(text, file, f"A story with {steps} was written to")
 
 
 def _scenario_name(file: Path) -> str:

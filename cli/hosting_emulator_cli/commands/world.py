@@ -189,7 +189,10 @@ _CHANGED_KINDS = {
 @opt.option(
     "--value",
     metavar="TEXT",
-    help="The value of the key: `phk_` and 43 characters from A-Z a-z 0-9 _ -. Default: generated.",
+    help=(
+        "The value of the key: `phk_` and 43 characters from A-Z a-z 0-9 _ -. Required for a key, but "
+        "`token --api-key` generates one."
+    ),
 )
 @opt.option(
     "--file",
@@ -231,7 +234,8 @@ def add(
 def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the intervention that adds something of this kind, and the intervention's fields.
 
-    Raises UsageError if `--role` is set without `--organization`.
+    Raises UsageError if an option that the kind needs is missing, or if `--role` is set without
+    `--organization`.
     """
     if kind in _CHANGED_KINDS:
         intervention, name_field = _CHANGED_KINDS[kind]
@@ -240,6 +244,14 @@ def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[s
         return intervention, {name_field: name, **values}
     if kind == "user":
         values = _with_membership(values)
+    if kind == "project" and "organization" not in values:
+        raise click.UsageError(
+            "a project belongs to an organization: add --organization ORGANIZATION"
+        )
+    if kind == "key" and "value" not in values:
+        raise click.UsageError(
+            "a key needs a value: add --value phk_…, or let `token --api-key` generate a key"
+        )
     list_name, name_field = _CREATED_KINDS[kind]
     return "add", {list_name: [{name_field: name, **values}]}
 

@@ -37,6 +37,7 @@ def info(context: Context) -> Info:
         data_dir=facts.data_dir,
         durability=facts.durability,
         tls_port=context.site.tls_port,
+        ca_file=context.site.ca_file,
         started_at=facts.started_at,
     )
 

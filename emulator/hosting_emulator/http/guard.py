@@ -75,6 +75,7 @@ class Site:
     url: str = ""
     public_url: str | None = None
     tls_port: int | None = None
+    ca_file: str | None = None
     names: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     token: str | None = field(default=None, repr=False)

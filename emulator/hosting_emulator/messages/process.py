@@ -42,6 +42,13 @@ class Info(ControlMessage, frozen=True, kw_only=True):
         ),
     ]
     tls_port: Annotated[int | None, doc("The TLS port of the dev origins; null if there is none.")]
+    ca_file: Annotated[
+        str | None,
+        doc(
+            "The file that contains the certificate authority of the dev origins; null if there is "
+            "no TLS port."
+        ),
+    ]
     started_at: Annotated[str, doc("The real time at which the process started.")]
 
 

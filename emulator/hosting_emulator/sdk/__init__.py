@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.emulator import AssumptionWarning as AssumptionWarning
     from hosting_emulator.sdk.emulator import ControlClient as ControlClient
     from hosting_emulator.sdk.emulator import HostingEmulator as HostingEmulator
+    from hosting_emulator.sdk.emulator import VariableWarning as VariableWarning
     from hosting_emulator.sdk.errors import ControlError as ControlError
     from hosting_emulator.sdk.errors import ControlRefused as ControlRefused
     from hosting_emulator.sdk.errors import EmulatorNotFound as EmulatorNotFound
@@ -102,6 +103,7 @@ _MODULES = {
         "AssumptionWarning",
         "ControlClient",
         "HostingEmulator",
+        "VariableWarning",
     ),
     "hosting_emulator.sdk.errors": (
         "ControlError",

@@ -38,6 +38,7 @@ from hosting_emulator.sdk.requests import Requests
 from hosting_emulator.sdk.snapshots import WorldSnapshot
 from hosting_emulator.sdk.transport import Transport, path_of, without_none
 from hosting_emulator.sdk.world_handle import ignore_missing
+from hosting_emulator.variables import unknown_variable_text, unreported_variables
 
 #: pytest shows the line of the test instead of the lines of this module.
 __tracebackhide__ = True
@@ -69,6 +70,22 @@ class ApiKeyOptions(TypedDict, total=False):
 
 class AssumptionWarning(UserWarning):
     """An assumption of a world contradicts a sentence of the contract."""
+
+
+class VariableWarning(UserWarning):
+    """An environment variable looks like one of the emulator's, but nothing reads it."""
+
+
+def _warn_of_variables(url: str | ControlClient | None) -> None:
+    """Warn about variables that nothing reads, once per process.
+
+    With a client to share, there is no warning, because the program that created the client has
+    reported the variables.
+    """
+    if isinstance(url, ControlClient):
+        return
+    for name in unreported_variables(os.environ):
+        warnings.warn(unknown_variable_text(name), VariableWarning, stacklevel=3)
 
 
 def _warn(messages: Sequence[str]) -> None:
@@ -252,6 +269,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         Raises ControlRefused (404) if the world does not exist, ValueError for an invalid address,
         and EmulatorNotFound if the emulator of the working folder is not running.
         """
+        _warn_of_variables(url)
         with _reach(url, control_token) as (control, named, own):
             if url is not None and named is not None and world not in (None, named):
                 raise ValueError(f"the address names the world {named!r}, but `world` is {world!r}")
@@ -282,6 +300,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         if scenario is not None and state is not None:
             raise ValueError("give either scenario or state, not both")
         request = world_request(scenario, document_name, state, **options)
+        _warn_of_variables(url)
         with _reach(url, control_token) as (control, _, own):
             world = control.create_world(name, **request)
             _warn(world.warnings)

@@ -78,7 +78,10 @@ def test_exec_refuses_a_file_that_cannot_be_executed(tmp_path: Path):
         (["--user", "nobody"], "'nobody'"),
         (["--scenario", "stuck-operatio"], "stuck-operation?"),
         (["--import", "no-such.json"], "no-such.json"),
-        (["--keep", "no/such/folder.json"], "cannot write no/such/folder.json: no such directory"),
+        (
+            ["--failed-world", "no/such/folder.json"],
+            "cannot write no/such/folder.json: no such directory",
+        ),
     ],
 )
 def test_the_command_does_not_run_if_no_emulator_starts(
@@ -297,7 +300,7 @@ def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path
     change = f"{shlex.quote(COMMAND)} clock advance 100d >/dev/null; exit 1"
     show_clock = f"{shlex.quote(COMMAND)} clock show"
 
-    result = run("--clock", "frozen", "--keep", str(path), *sh(change))
+    result = run("--clock", "frozen", "--failed-world", str(path), *sh(change))
 
     assert result.returncode == 1
     assert result.stderr.endswith(
@@ -311,7 +314,7 @@ def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path
 
 
 def test_the_world_of_a_successful_command_is_not_saved(tmp_path: Path):
-    run("--keep", str(tmp_path / "kept.json"), *sh("exit 0"))
+    run("--failed-world", str(tmp_path / "kept.json"), *sh("exit 0"))
 
     assert list(tmp_path.iterdir()) == []
 

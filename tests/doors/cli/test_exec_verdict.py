@@ -286,7 +286,7 @@ def test_the_world_that_is_kept_is_the_one_that_received_requests(tmp_path: Path
         "control('DELETE', 'worlds/' + made['name'])\nsys.exit(3)"
     )
 
-    result = python("--keep", str(path), code=code)
+    result = python("--failed-world", str(path), code=code)
 
     assert result.returncode == 3
     flags = [row.get("flag_enabled") for row in stored_world(path)["tables"]["projects"].values()]
@@ -301,7 +301,7 @@ def test_each_of_several_worlds_is_saved_in_its_own_file(tmp_path: Path) -> None
         "control('DELETE', 'worlds/' + made['name'])\nsys.exit(3)"
     )
 
-    result = python("--keep", str(path), code=code)
+    result = python("--failed-world", str(path), code=code)
 
     assert result.returncode == 3
     names = sorted(file.name for file in tmp_path.iterdir())

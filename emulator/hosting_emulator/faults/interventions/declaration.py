@@ -8,6 +8,7 @@ not name the project or organization if the world has only one.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any, ClassVar, TypeVar, get_type_hints
@@ -191,7 +192,8 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     if kind is None:
         raise DocumentRefused(unknown("intervention", str(word), INTERVENTIONS))
     try:
-        return read_options(str(word), options, kind, "field", ".")
+        example = json.dumps(kind.example)
+        return read_options(str(word), options, kind, "field", ".", example=example)
     except DocumentRefused as refused:
         if not refused.field.startswith("leaves"):
             raise
