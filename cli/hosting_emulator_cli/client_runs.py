@@ -150,6 +150,7 @@ class ClientRuns:
             printed_lines=tuple(lines),
             varied=varied,
             cpu_s=timed_run.cpu_s,
+            pid=timed_run.pid,
             prints_token=variables[token_name].encode() in timed_run.output,
         )
 

@@ -73,6 +73,7 @@ class TimedRun(NamedTuple):
     """A finished run: its outcome, whether it exceeded its time limit, its duration, and its last output.
 
     `cpu_s` is the processor time of the command and of the processes that it left behind, in seconds.
+    `pid` is the command's process id, or 0 if the command did not end.
     """
 
     outcome: Outcome
@@ -80,6 +81,7 @@ class TimedRun(NamedTuple):
     seconds: float
     output: bytes
     cpu_s: float
+    pid: int = 0
 
 
 class RunMessages:
@@ -100,6 +102,8 @@ class RunMessages:
         #: The processor time of the run's processes, in milliseconds. Stays 0 until every process
         #: has exited.
         self.cpu_ms = 0
+        #: The process id of a command that has ended, or 0.
+        self.pid = 0
 
     def feed(self, piece: bytes) -> None:
         """Read a piece of the messages. An incomplete line is kept until the rest of the line arrives."""
@@ -128,6 +132,7 @@ class RunMessages:
         self.refusal = message.get("refused", self.refusal)
         self.is_gone = self.is_gone or "gone" in message
         self.cpu_ms = message.get("cpu_ms", self.cpu_ms)
+        self.pid = message.get("pid", self.pid)
 
 
 class ChildCommand:
@@ -293,7 +298,8 @@ class ChildCommand:
                 printed = (printed + piece)[-_CAPTURED_BYTES:]
                 piece = os.read(self._output_end, 65536)
         cpu_s = messages.cpu_ms / 1000
-        return TimedRun(self._outcome_of(messages), hung, seconds, printed, cpu_s)
+        outcome = self._outcome_of(messages)
+        return TimedRun(outcome, hung, seconds, printed, cpu_s, messages.pid)
 
     def close(self) -> None:
         """Stop the supervisor and wait for it to exit. It first ends the command's remaining processes."""
@@ -505,7 +511,7 @@ class Supervisor:
                     code = os.waitstatus_to_exitcode(status)
                     if code < 0:  # a signal ended the command
                         code = 128 - code
-                    self._report(ended=code)
+                    self._report(ended=code, pid=pid)
                     self._end(GRACE_S)
 
     def _report(self, **news: int | None) -> None:

@@ -18,7 +18,7 @@ def test_only_fields_that_the_contract_leaves_open_may_be_absent():
         "DatabasePlacement",
     }
     # progress: another point
-    needed = {"id", "deployment_id", "progress", "redeem_url", "database"}
+    needed = {"id", "deployment_id", "progress", "origin", "redeem_url", "database"}
 
     assert {
         name for name, resource in RESOURCES.items() if resource.omissible_fields

@@ -545,6 +545,7 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
                 "https://dev-<word>-<word>-<word>.<dev_zone> (lowercase letters in each word) |"
             ),
             description="The https origin of the immutable dev project host.",
+            essential=True,
             assumption="dev_zone",
             examples=("https://dev-calm-green-river.dev.localhost",),
         ),

@@ -16,14 +16,13 @@ from hosting_emulator.engine.connection import NO_CONNECTION, Connection, Passag
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind, commit_phase_of
-from hosting_emulator.messages import AlteredPart
+from hosting_emulator.messages import GAVE_UP_NOTE, AlteredPart
 from hosting_emulator.variation.draws import Paging
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import Change, World
 
-GAVE_UP_NOTE = "the client closed its side before the whole response had been sent"
 #: Replaces a value that an exchange no longer needs.
 RELEASED: Any = None
 

@@ -59,6 +59,7 @@ from hosting_emulator.messages.projects import ProjectMember as ProjectMember
 from hosting_emulator.messages.projects import ProjectState as ProjectState
 from hosting_emulator.messages.projects import TicketState as TicketState
 from hosting_emulator.messages.reports import WorldReport as WorldReport
+from hosting_emulator.messages.requests import GAVE_UP_NOTE as GAVE_UP_NOTE
 from hosting_emulator.messages.requests import AlteredPart as AlteredPart
 from hosting_emulator.messages.requests import Exchange as Exchange
 from hosting_emulator.messages.requests import ExchangeSummary as ExchangeSummary

@@ -13,6 +13,9 @@ from msgspec import Meta
 
 from hosting_emulator.messages.declaration import ControlMessage, doc
 
+#: The reason in the log for a response that the client did not receive completely, because it gave up.
+GAVE_UP_NOTE = "the client closed its side before the whole response had been sent"
+
 
 class RequestFilters(TypedDict, total=False):
     """Filters for exchanges. An exchange must match every filter that is set."""

@@ -82,6 +82,18 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="key-of-process-id",
+        severity="warning",
+        title="It uses the id of its process as its Idempotency-Key.",
+        matters=(
+            "Process ids repeat, and in containers they are often the same in each run. A later run then "
+            "gets the result of an earlier run, and its change is never made."
+        ),
+        because="Same key and same body: first result returned without switching again.",
+        place="contract, section Endpoints, operation 1",
+        instead="Create a random UUID for each intended change, and send it with every attempt.",
+    ),
+    CauseText(
         id="gives-up-at-passing-failure",
         severity="warning",
         title="It gives up after a transient failure.",

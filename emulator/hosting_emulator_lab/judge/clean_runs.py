@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
 from hosting_emulator_lab.judge.causes import Symptom, rule_cause
+from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator_lab.judge.process_id_keys import process_id_key
 from hosting_emulator_lab.judge.run_results import CleanRun, CleanRunFailed, RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.symptoms import finding_symptom
@@ -79,6 +81,11 @@ class _FinishedRun:
     @property
     def succeeded(self) -> bool:
         return not self.end.hung and self.end.exit_code == 0
+
+    @property
+    def requests(self) -> tuple[NumberedRequest, ...]:
+        assert self.visit.observation is not None
+        return self.visit.observation.requests
 
     @property
     def missed_base_path(self) -> bool:
@@ -200,7 +207,10 @@ def _base_path_symptom(run: _FinishedRun) -> tuple[CauseText, Symptom]:
 
 
 def _conduct_symptoms(finished_runs: Sequence[_FinishedRun]) -> list[tuple[CauseText, Symptom]]:
-    """Return the conduct findings of the clean runs, each rule once, and whether they print the token."""
+    """Return the conduct findings of the clean runs, each rule once, and what else they show.
+
+    They can also print the token, and use the process id as an Idempotency-Key.
+    """
     symptoms: list[tuple[CauseText, Symptom]] = []
     rules: set[str] = set()
     for run in finished_runs:
@@ -214,7 +224,15 @@ def _conduct_symptoms(finished_runs: Sequence[_FinishedRun]) -> list[tuple[Cause
         if run.end.prints_token and _PRINTS_TOKEN not in rules:
             rules.add(_PRINTS_TOKEN)
             symptoms.append(_token_symptom(run))
+    key = process_id_key(finished_runs[0].requests, finished_runs[0].end.pid)
+    if key and all(process_id_key(run.requests, run.end.pid) for run in finished_runs):
+        symptoms.append(_process_id_symptom(finished_runs[0].trial, key))
     return symptoms
+
+
+def _process_id_symptom(trial: CleanTrial, key: str) -> tuple[CauseText, Symptom]:
+    message = f"the Idempotency-Key {key!r} contains the id of the client's process"
+    return CAUSE_TEXTS["key-of-process-id"], Symptom(str(trial), message)
 
 
 def _token_symptom(run: _FinishedRun) -> tuple[CauseText, Symptom]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.messages import GAVE_UP_NOTE
 from hosting_emulator.sdk import Exchange
 
 #: Matches the explanation that a fault acted, except for `latency`, after which other faults can
@@ -35,6 +36,11 @@ class ObservedExchange(Exchange, frozen=True, kw_only=True):
     """An exchange of a run. `chapter` is the index of its chapter in the observation."""
 
     chapter: int = 0
+
+    @property
+    def is_received(self) -> bool:
+        """Whether the client received the whole response."""
+        return self.lost is None and GAVE_UP_NOTE not in self.why
 
 
 @dataclass(frozen=True, slots=True)

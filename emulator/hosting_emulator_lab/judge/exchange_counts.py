@@ -65,7 +65,7 @@ def count_keys(exchanges: Iterable[ObservedExchange]) -> KeyCounts:
         requested.add(key)
         if exchange.status not in (200, 201):
             continue
-        is_received = exchange.lost is None
+        is_received = exchange.is_received
         if is_received and exchange.replayed:
             received_replays.add(key)
         elif is_received:
@@ -88,7 +88,7 @@ def count_refusals(exchanges: Iterable[ObservedExchange], call: str) -> Refusals
             continue
         time = datetime.fromisoformat(exchange.at)
         last_request = f"{exchange.path}?{exchange.query} {exchange.idempotency_key}"
-        is_granted = exchange.lost is None and 0 < exchange.status < 400
+        is_granted = exchange.is_received and 0 < exchange.status < 400
         is_retry = last_time is None or time - last_time < _LONGEST_RETRY_PAUSE
         last_time = time
         if is_granted:

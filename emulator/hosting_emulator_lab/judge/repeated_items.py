@@ -45,7 +45,7 @@ def _items(requests: Sequence[NumberedRequest]) -> list[Mapping[str, object]]:
     items: list[Mapping[str, object]] = []
     for request in requests:
         is_page = request.call == LIST_CALL and request.succeeded
-        if is_page and request.exchange.lost is None and isinstance(request.response, dict):
+        if is_page and request.exchange.is_received and isinstance(request.response, dict):
             page = request.response.get("items")
             if isinstance(page, list):
                 items += [item for item in page if isinstance(item, dict)]

@@ -104,7 +104,8 @@ class RunEnd:
     the last lines that the run printed. `printed_lines` contains all lines, or is None if they are
     unknown. `failure_text` describes a failure that has no exit code, such as the failure of a
     test. `varied` contains the variation points at which responses varied. `cpu_s` is the processor
-    time that the run used, in seconds, or 0 if it is unknown.
+    time that the run used, in seconds, or 0 if it is unknown. `prints_token` means that the output
+    contains the client's token. `pid` is the process id of the command, or 0 if it is unknown.
     """
 
     exit_code: int
@@ -116,6 +117,7 @@ class RunEnd:
     varied: tuple[str, ...] = ()
     cpu_s: float = 0.0
     prints_token: bool = False
+    pid: int = 0
 
     @property
     def comparable_lines(self) -> list[str]:

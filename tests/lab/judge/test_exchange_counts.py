@@ -21,6 +21,7 @@ from tests.lab.judge.samples import exchange
 
 CREATE_KEY = "create_user_api_key"
 READING = "list_deployments"
+GAVE_UP = "the client closed its side before the whole response had been sent"
 
 
 def test_a_key_counts_once_however_often_it_is_requested():
@@ -37,6 +38,15 @@ def test_a_key_counts_once_however_often_it_is_requested():
 def test_a_replay_shows_that_the_value_of_a_key_is_lost():
     exchanges = [
         exchange(CREATE_KEY, 201, idempotency_key="a", lost="connection_reset"),
+        exchange(CREATE_KEY, 201, idempotency_key="a", replayed=True),
+    ]
+
+    assert count_keys(exchanges) == KeyCounts(requested=1, values=0, lost=1)
+
+
+def test_a_client_that_gave_up_in_the_middle_of_a_response_did_not_receive_the_value():
+    exchanges = [
+        exchange(CREATE_KEY, 201, idempotency_key="a", why=(GAVE_UP,)),
         exchange(CREATE_KEY, 201, idempotency_key="a", replayed=True),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -19,6 +20,19 @@ from tests.support.warm import COMMAND
 LONGEST_JUDGMENT_S = 120.0
 #: How long the small client waits for a response, in seconds.
 TIMEOUT_S = "1.6"
+
+#: Shows the flag, with an Idempotency-Key that a test chooses.
+CLIENT_WITH_KEY = """
+import os, time, urllib.request
+url = f"{{os.environ['HOSTING_BASE_URL']}}/v1/projects/{{os.environ['HOSTING_PROJECT_ID']}}/powered-by-flag"
+headers = {{
+    "Authorization": f"Bearer {{os.environ['HOSTING_TOKEN']}}",
+    "Content-Type": "application/json",
+    "Idempotency-Key": f"{key}",
+}}
+request = urllib.request.Request(url, b'{{"enabled": true}}', headers, method="PUT")
+urllib.request.urlopen(request, timeout=10).read()
+"""
 
 
 def start(*arguments: str) -> Any:
@@ -67,6 +81,17 @@ def test_a_trial_shows_what_the_command_prints() -> None:
     code, stdout, stderr = judge("--trial", "clean", *shell_script("echo I was here"))
     assert (code, stdout) == (0, "I was here\n")
     assert stderr == "clean  exit code 0\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "exit_code"), [("flag-{os.getpid()}", 1), ("flag-{os.getpid()}-{time.time_ns()}", 0)]
+)
+def test_a_key_must_not_be_the_id_of_the_process(key: str, exit_code: int, tmp_path: Path) -> None:
+    script = tmp_path / "client.py"
+    script.write_text(CLIENT_WITH_KEY.format(key=key), encoding="utf-8")
+    code, _, stderr = judge("--trial", "clean", "--", sys.executable, str(script))
+    assert code == exit_code
+    assert ("[key-of-process-id]" in stderr) == bool(exit_code)
 
 
 def test_a_command_that_sends_nothing_is_not_judged() -> None:
