@@ -54,16 +54,18 @@ class JudgedWorld(InProcess):
     def send_delayed(self, delay_ms: int, method: str, path: str, **options: Any) -> Response:
         """Send a request that a fault delays by `delay_ms` of real time before it takes effect.
 
-        If `between` is given, this function is called during the delay.
+        With `after_commit`, the request takes effect at once, and its response is delayed. If
+        `between` is given, this function is called during the delay.
         """
         headers = [("Authorization", f"Bearer {self.token()}")]
         if "key" in options:
             headers.append(("Idempotency-Key", options["key"]))
-        self.fault(latency={"delay_ms": delay_ms})
+        after_commit = options.get("after_commit", False)
+        self.fault(latency={"delay_ms": delay_ms}, after_commit=after_commit)
         context = self._context(method, path, headers)
         self.arrive(context)
         exchange = run_exchange(self.engine, context)
-        assert exchange.send(None) == Delay(delay_ms)
+        assert exchange.send(None) == Delay(delay_ms, is_done=after_commit)
         between = options.get("between")
         if between is not None:
             between()
@@ -72,11 +74,18 @@ class JudgedWorld(InProcess):
         self.depart(context)
         return Response(reply.status, CIMultiDict(reply.headers), reply.body)
 
+    def send_from_emulator(self, method: str, path: str) -> None:
+        """Send a request as the emulator's own pages and tools do."""
+        context = self._context(method, path, [("Authorization", f"Bearer {self.token()}")])
+        context.from_emulator = True
+        run_through(run_exchange(self.engine, context))
+
     def _context(self, method: str, path: str, headers: list[tuple[str, str]]) -> ExchangeContext:
+        path, _, query = path.partition("?")
         return ExchangeContext(
             method=method,
             path=path,
-            query="",
+            query=query,
             docs_url=lambda: "http://docs",
             headers=CIMultiDict(headers),
             raw_headers=[(name.encode(), value.encode()) for name, value in headers],

@@ -102,11 +102,6 @@ class Watch:
             self._judge_new()
         return self._coverage.coverage()
 
-    def judge_all(self, entries: Sequence[Entry]) -> None:
-        """Judge exchanges that the log has already dropped."""
-        for entry in sorted(entries, key=attrgetter("response_number")):
-            self._judge(entry)
-
     def judge_evicted(self, entry: Entry) -> None:
         """Judge an exchange before the log drops it."""
         if self._closed is not None or entry.n <= self._seen:
@@ -120,6 +115,7 @@ class Watch:
             for earlier in self._pending
             if 0 < earlier.response_number < entry.response_number
         ]
+        earlier_entries.sort(key=attrgetter("response_number"))
         for earlier in earlier_entries:
             if not earlier.in_progress:
                 self._pending.remove(earlier)

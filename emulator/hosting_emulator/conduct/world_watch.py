@@ -12,7 +12,9 @@ from hosting_emulator.conduct.watch import Watch, requests_text
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.engine.observers import EndReason
+from hosting_emulator.engine.request_log import PastLog
 from hosting_emulator.messages import ConductReport
 
 
@@ -27,11 +29,8 @@ class WorldWatch:
         self._unseen = engine.log.past_unseen
         self._restarts = engine.starts
         for past in engine.log.past:
-            chapter = Chapter(engine, 0)
-            chapter.watch.judge_all(past.entries)
             self._unseen += past.requests - len(past.entries)
-            chapter.end(past.reason, keep=False)
-            self._ended.append(chapter)
+            self._ended.append(_past_chapter(engine, past))
         engine.log.past.clear()
         engine.log.past_unseen = 0
         entries = engine.log.after(0)
@@ -115,3 +114,16 @@ def watch_of(engine: Engine) -> WorldWatch:
         if isinstance(observer, WorldWatch):
             return observer
     return WorldWatch(engine)
+
+
+def _past_chapter(engine: Engine, past: PastLog) -> Chapter:
+    """Return the ended chapter of a log that was cleared before the watch began.
+
+    The chapter gets a separate engine, because the requests in the current log belong to a later
+    chapter.
+    """
+    past_engine = Engine(engine.world, Keeper(), lambda: engine.machine_ms)
+    past_engine.log.restore(past.entries, past.requests)
+    chapter = Chapter(past_engine, 0)
+    chapter.end(past.reason, keep=False)
+    return chapter

@@ -1,0 +1,20 @@
+"""Request logs that are soon full, and logs that end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator.engine import request_log
+from tests.support.in_process import InProcess
+
+
+def limit_logs(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Let the request logs of worlds that are created later hold at most `most` exchanges."""
+    monkeypatch.setattr(request_log, "CAPACITY", most)
+
+
+def end_log(api: InProcess, reason: Any) -> None:
+    """End a world's request log as a reset, a load or a replacement does. The state does not change."""
+    api.engine.replace_world(api.world, str(reason), reason=reason)
