@@ -15,7 +15,7 @@ from hosting_emulator.world.sessions import KEY_LIFETIME_MS
 LIFETIMES = {
     "ten years": (TOOL_TOKEN_LIFETIME_S * 1000, 3_650 * 86_400_000),
     "one hour": (parse_duration_ms(Assumptions().token_lifetime), 3_600_000),
-    "its refresh token 30 days": (REFRESH_LIFETIME_S * 1000, 30 * 86_400_000),
+    "refresh token: 30 days": (REFRESH_LIFETIME_S * 1000, 30 * 86_400_000),
     "90 days": (KEY_LIFETIME_MS, 90 * 86_400_000),
     "valid for 30 more days": (parse_duration_ms(LIFETIME), 30 * 86_400_000),
     "ten-minute": (TICKET_LIFETIME_MS, 600_000),
