@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hosting_emulator.sdk import ControlClient, HostingEmulator
 from hosting_emulator.supervisor import ChildCommand, TimedRun, ending_signals
@@ -22,7 +22,6 @@ from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import ONLY_VARIABLE, SEED_VARIABLE
 from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.judge.run_results import RunEnd
-from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 
 if TYPE_CHECKING:
@@ -36,12 +35,22 @@ _PROFILES = ("source_profile", "domains_profile")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 
 
+class Visit(Protocol):
+    """Looks at the worlds of one run, such as a RunVisit."""
+
+    def begin(self, world: HostingEmulator, token: str | None = None) -> None:
+        """Prepare the run's world, before the command starts. `token` is the command's token."""
+
+    def end(self, world: HostingEmulator) -> None:
+        """Look at the worlds of the run, after the command has ended."""
+
+
 class ClientRuns:
     """Runs one command repeatedly. Each run has a separate process, emulator and world.
 
     The worlds are copies of the world that `settings` describe. `user` is the user whose token the
     command gets, or None for the default user. Each pair in `exports` contains a variable's name and
-    its new name.
+    its new name. `variables` are more environment variables of the command.
     """
 
     def __init__(
@@ -50,11 +59,13 @@ class ClientRuns:
         settings: Settings,
         user: str | None,
         exports: Sequence[tuple[str, str]],
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self._command = command
         self._settings = settings
         self._user = user
         self._exports = exports
+        self._variables = variables or {}
         self._run_settings = replace(settings, scenario=None, state=None)
         #: The reason why no more runs may start. Empty while runs may start.
         self.stop_reason = ""
@@ -107,7 +118,7 @@ class ClientRuns:
 
     def perform(
         self,
-        visit: RunVisit,
+        visit: Visit,
         name: str,
         limit_s: float | None,
         conditions: RunConditions,
@@ -130,6 +141,7 @@ class ClientRuns:
             if conditions.has_base_path:
                 world = world.fork(name)
             variables = command_variables(world, ready, self._user, self._exports)
+            variables.update(self._variables)
             token_name = dict(self._exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
             if conditions.vary is not None:
                 # Worlds that the command creates in other emulators must vary in the same way.

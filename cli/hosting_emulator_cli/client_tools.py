@@ -1,10 +1,10 @@
-"""What `judge` and `explore` share besides their runs: options, failures, the watch, and reports."""
+"""What the tools that run a command repeatedly share besides their runs: failures and reports."""
 
 from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +48,11 @@ class ToolOptions:
     as_json: bool
     sealed: bool
 
+    @property
+    def report_files(self) -> tuple[Path | None, ...]:
+        """The files of the requested reports."""
+        return (self.junit_file, self.html_file)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReportWriters:
@@ -60,7 +65,12 @@ class ReportWriters:
 
 
 def run_tool(
-    options: ToolOptions, run: Callable[[], Coroutine[Any, Any, int]], *, tool: str, result: str
+    settings: Settings,
+    run: Callable[[], Coroutine[Any, Any, int]],
+    report_files: Iterable[Path | None] = (),
+    *,
+    tool: str,
+    result: str,
 ) -> int:
     """Run a tool that runs a command repeatedly, and return the exit code.
 
@@ -70,11 +80,11 @@ def run_tool(
     """
     not_ours = descendants()
     become_subreaper()
-    for path in (options.junit_file, options.html_file):
+    for path in report_files:
         remove_report(path)
     try:
         with failing(ControlError):
-            return run_logged(options.settings, run)
+            return run_logged(settings, run)
     except OSError as error:
         raise Failure(f"cannot start a process: {error.strerror or error}") from error
     except (Failure, ClickException):

@@ -48,15 +48,11 @@ _GRACE_S = 2.0
 #: signals a process and then the process's group.
 _ONE_PRESS_S = 0.1
 #: Real seconds to wait for requests in progress after the command has ended.
-_SETTLE_S = 2.0
+SETTLE_S = 2.0
 #: Real seconds to wait until an emulator whose ports a fault has closed is reachable again.
 _REACHABLE_S = 1.0
 #: Real seconds after Ctrl-C until a hint says that a second Ctrl-C kills the command.
 _HINT_S = 1.0
-
-
-class Stopped(Exception):
-    """The runs were stopped early, so no more runs may start, and no verdict is possible."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +74,7 @@ class Execution:
     """A command to run, the settings of its emulator, and the reports to write.
 
     `patience_s` is the longest time, in real seconds, that the command may take to end after a
-    signal. Infinity means that there is no limit. If `silent` is true, the command's input and
-    output are the null device, and nothing is printed. If `sealed` is true, this process already has
+    signal. Infinity means that there is no limit. If `sealed` is true, this process already has
     a network without other machines, so connections to them need no watch.
     """
 
@@ -93,7 +88,6 @@ class Execution:
     quiet: bool
     conduct: str = "off"
     skip_rules: Sequence[str] = ()
-    silent: bool = False
     sealed: bool = False
 
 
@@ -175,8 +169,6 @@ class _CommandRun:
 
     def _start_supervisor(self) -> ChildCommand:
         try:
-            if self._execution.silent:
-                return ChildCommand("null")
             return ChildCommand("ours")
         except OSError as error:
             raise Failure(f"cannot start a process: {error.strerror}") from error
@@ -237,7 +229,7 @@ class _CommandRun:
     def _watches_connections(self) -> bool:
         execution = self._execution
         may_report = execution.conduct != "off" or execution.report != "never"
-        return may_report and not execution.sealed and not execution.silent
+        return may_report and not execution.sealed
 
     def _exit_code(self, outcome: Outcome) -> int:
         """Return the command's exit code, or the verdict's exit code if the command succeeded."""
@@ -340,13 +332,12 @@ class _CommandRun:
             self._give_no_verdict(f"the report failed: {type(error).__name__}: {error}")
 
     def _give_no_verdict(self, reason: str) -> None:
-        if not self._execution.silent:
-            mention(f"Error: {reason}")
+        mention(f"Error: {reason}")
         self._undecided = self._execution.conduct != "off" or self._execution.report == "always"
 
     def _report_observation(self, observation: WorldsObservation, outcome: Outcome) -> None:
         color = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-        verdict = RunVerdict(observation.report(final=True, wait_s=_SETTLE_S))
+        verdict = RunVerdict(observation.report(final=True, wait_s=SETTLE_S))
         self._judge(verdict, color=color)
         failed = self._exit_code(outcome) != 0
         report = self._execution.report
@@ -384,14 +375,12 @@ class _CommandRun:
         is_strict = execution.conduct == "error"
         if not verdict.has_requests:
             self._undecided = is_strict
-            if not execution.silent and (is_strict or not execution.quiet):
+            if is_strict or not execution.quiet:
                 mention(NO_REQUEST)
         if execution.conduct == "off":
             return
         self._misbehaved = verdict.is_bad and is_strict
         self._undecided = self._undecided or bool(verdict.errors)
-        if execution.silent:
-            return
         if verdict.has_findings or execution.conduct == "report":
             mention(verdict.conduct_text(color=color))
         for error in verdict.errors:

@@ -90,7 +90,13 @@ def explore(options: CommandExploration) -> int:
 
     Raises Failure if the command cannot be explored.
     """
-    return run_tool(options, _Exploration(options).run, tool="explore", result="verdict")
+    return run_tool(
+        options.settings,
+        _Exploration(options).run,
+        options.report_files,
+        tool="explore",
+        result="verdict",
+    )
 
 
 class _Exploration:

@@ -63,7 +63,13 @@ class CommandJudgment(ToolOptions):
 
 def judge(options: CommandJudgment) -> int:
     """Judge a command, and return the exit code. Raises Failure if the command cannot be judged."""
-    return run_tool(options, _CommandJudge(options).run, tool="judge", result="judgment")
+    return run_tool(
+        options.settings,
+        _CommandJudge(options).run,
+        options.report_files,
+        tool="judge",
+        result="judgment",
+    )
 
 
 class _CommandJudge:

@@ -1,18 +1,34 @@
 """Runs a command for `exec --vary`, and searches for the variation points that make it fail.
 
-This module knows variation points only by name. The `execution` module makes each run.
+The first run is an ordinary run of `exec`, with a terminal and a report. The runs of the search are
+made as those of `judge` and `explore`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from hosting_emulator import EXEC_CONDUCT_VARIABLE
 from hosting_emulator_cli import execution
-from hosting_emulator_cli.execution import Execution, Stopped, mention
-from hosting_emulator_lab.delta_debugging import smallest
+from hosting_emulator_cli.client_runs import ClientRuns
+from hosting_emulator_cli.client_tools import run_tool
+from hosting_emulator_cli.execution import (
+    SETTLE_S,
+    CommandResult,
+    Execution,
+    mention,
+    wait_until_reachable,
+)
+from hosting_emulator_cli.verdict import RunVerdict
+from hosting_emulator_lab.judge.variation_search import NarrowFailure, PointSearch
+from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions, RunsStopped
 
-#: The maximum number of runs in a search. Up to three more runs check whether a search makes sense.
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import HostingEmulator, WorldsObservation
+
+#: The maximum number of runs in a search. One more run shows whether a search makes sense.
 MOST_RUNS = 40
 #: The exit codes of a command that could not be started.
 _NOT_STARTED = (126, 127)
@@ -23,6 +39,8 @@ _OTHER_WORLDS = "no response of this emulator (worlds that the command creates a
 #: A function that returns the command line for a run with variation at some points, or at all points
 #: if the argument is None.
 RepeatLine = Callable[[Sequence[str] | None], str]
+#: Makes a run with variation at some points. If there are no points, responses do not vary.
+RunAtPoints = Callable[[tuple[str, ...]], CommandResult]
 
 
 def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool) -> int:
@@ -40,101 +58,127 @@ def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool)
         line = repeat_line(settings.vary_only)
         mention(f"Varied with seed {settings.vary}: {points}.\nRepeat with: {line}")
     if shrinking:
-        try:
-            _PointSearch(plan, repeat_line).search(first.varied)
-        except Stopped:
-            mention("Stopped before the search was finished.")
+        mention(
+            f"Shrinking takes at most {MOST_RUNS + 1} more runs, each in a fresh world. The output "
+            "of these runs is hidden."
+        )
+        runs = SearchRuns(plan)
+        runs.use(lambda: _search(first, plan, runs.run, repeat_line))
     return first.code
 
 
-class _PointSearch:
-    """The search for the variation points at which a command fails."""
+def _search(
+    first: CommandResult, plan: Execution, run: RunAtPoints, repeat_line: RepeatLine
+) -> None:
+    """Print the smallest sets of points at which the command fails.
 
-    def __init__(self, plan: Execution, repeat_line: RepeatLine) -> None:
-        settings = replace(plan.settings, log_requests=False, log_level="warning")
-        #: What each run in the search executes. The output of these runs is hidden.
-        self._plan = replace(
-            plan, settings=settings, report="never", failed_world=None, quiet=True, silent=True
+    `first` is the result of the run that failed.
+    """
+    try:
+        _find_points(first, plan, run, repeat_line)
+    except RunsStopped:
+        mention("Stopped before the search was finished.")
+
+
+def _find_points(
+    first: CommandResult, plan: Execution, run: RunAtPoints, repeat_line: RepeatLine
+) -> None:
+    """Do the same as `_search`. Raises RunsStopped."""
+    from hosting_emulator.variation.points import POINTS
+
+    if _fails(run(())):
+        mention("The command also fails without variation, so no point is the cause.")
+        return
+    search = PointSearch(run, _fails, most_runs=MOST_RUNS, most_runs_each=MOST_RUNS)
+    candidates = plan.settings.vary_only or tuple(POINTS)
+    beginning = ""
+    for failure in search.failures(first, candidates, tuple, retries_all=True):
+        mention(_failure_text(failure, beginning or "The command fails", repeat_line))
+        beginning = "Without this variation, the command fails"
+    if not beginning:
+        mention("The failure is intermittent: another run with the same points passed.")
+
+
+def _fails(result: CommandResult) -> bool:
+    return result.code != 0
+
+
+def _failure_text(
+    failure: NarrowFailure[CommandResult], beginning: str, repeat_line: RepeatLine
+) -> str:
+    limit = ""
+    if not failure.is_smallest:
+        limit = "; the search stopped, so a smaller set may exist"
+    return (
+        f"{beginning} with {' and '.join(failure.points)} alone ({failure.tries} runs{limit}).\n"
+        f"Repeat with: {repeat_line(failure.points)}"
+    )
+
+
+class SearchRuns:
+    """Makes the runs of a search, which have no input and whose output is hidden."""
+
+    def __init__(self, plan: Execution) -> None:
+        self._plan = plan
+        self._settings = replace(
+            plan.settings, vary=None, vary_only=None, log_requests=False, log_level="warning"
         )
-        self._repeat_line = repeat_line
-        #: The points at which the responses of the latest run varied.
-        self._varied: tuple[str, ...] = ()
-        self._run_count = 0
-        #: Whether the latest search was completed before it ran out of runs.
-        self._is_finished = True
-
-    def search(self, varied: tuple[str, ...]) -> None:
-        """Print the smallest sets of points at which the command fails. Raises Stopped.
-
-        `varied` contains the points at which the responses of the failed run varied.
-        """
-        mention(
-            f"Shrinking takes at most {MOST_RUNS + 3} more runs, each in a fresh world. The output "
-            "of these runs is hidden."
+        self._runs = ClientRuns(
+            plan.command,
+            self._settings,
+            plan.user,
+            plan.exports,
+            {EXEC_CONDUCT_VARIABLE: plan.conduct},
         )
-        if self._fails(()):
-            mention("The command also fails without variation, so no point is the cause.")
-            return
-        from hosting_emulator.variation.points import POINTS
 
-        candidates = self._plan.settings.vary_only or tuple(POINTS)
-        points = self._failing_points(varied, candidates)
-        if points is None:
-            mention("The failure is intermittent: another run with the same points passed.")
-            return
-        beginning = "The command fails"
-        while points:
-            culprits = self._shrink(points, beginning)
-            # Repeat the search without the points already named, because one bug may hide another.
-            candidates = tuple(point for point in candidates if point not in culprits)
-            points = self._remaining_points(candidates)
-            beginning = "Without this variation, the command fails"
+    def use(self, search: Callable[[], None]) -> None:
+        """Call `search`, which may make runs. Raises Failure."""
 
-    def _failing_points(self, *sets: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Return the first of `sets` with which the command fails, or None if it never fails."""
-        for points in sets:
-            if points and self._fails(points):
-                return points
-        return None
+        def work() -> int:
+            search()
+            return 0
 
-    def _shrink(self, points: tuple[str, ...], beginning: str) -> tuple[str, ...]:
-        """Print and return the smallest subset of `points` with which the command still fails."""
-        result = smallest(points, self._fails, MOST_RUNS - self._run_count)
-        self._run_count += result.tries + 1
-        self._is_finished = result.finished
-        limit = ""
-        if not result.finished:
-            limit = "; the search stopped, so a smaller set may exist"
-        mention(
-            f"{beginning} with {' and '.join(result.items)} alone "
-            f"({result.tries} runs{limit}).\nRepeat with: {self._repeat_line(result.items)}"
-        )
-        return result.items
+        run_tool(self._settings, lambda: self._runs.use(work), tool="exec --shrink", result="cause")
 
-    def _remaining_points(self, candidates: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the points among which to search next.
-
-        The result is empty if the command passes with variation at `candidates` only, or if the
-        search has no runs left.
-        """
-        may_continue = self._is_finished and self._run_count < MOST_RUNS
-        if not may_continue or not candidates or not self._fails(candidates):
-            return ()
-        return tuple(point for point in candidates if point in self._varied)
-
-    def _fails(self, points: tuple[str, ...]) -> bool:
-        """Return whether the command fails with variation at these points.
-
-        If there are no points, responses do not vary. Raises Stopped if the run has no verdict.
-        """
-        settings = replace(self._plan.settings, vary_only=points)
-        if not points:
-            settings = replace(self._plan.settings, vary=None, vary_only=None)
-        result = execution.execute(replace(self._plan, settings=settings))
-        if result.signalled:
-            raise Stopped
-        if result.undecided:
+    def run(self, points: tuple[str, ...]) -> CommandResult:
+        """Make a run with variation at some points. Raises RunsStopped if the search has to end."""
+        conditions = ORDINARY
+        if points:
+            conditions = RunConditions(vary=self._plan.settings.vary, vary_only=points)
+        visit = _ConductVisit(self._plan)
+        end = self._runs.perform(visit, "search", None, conditions)
+        code = end.exit_code
+        if code == 0 and visit.is_undecided:
             mention("A run could not be judged.")
-            raise Stopped
-        self._varied = result.varied
-        return result.code != 0
+            raise RunsStopped
+        if code == 0 and visit.misbehaved:
+            code = 1
+        return CommandResult(code, varied=end.varied)
+
+
+class _ConductVisit:
+    """Judges the conduct of a run if `--conduct` says so, as `exec` does."""
+
+    def __init__(self, plan: Execution) -> None:
+        self._plan = plan
+        self._watch: WorldsObservation | None = None
+        #: Whether conduct findings count as a failure of the run.
+        self.misbehaved = False
+        #: Whether a requested verdict is missing.
+        self.is_undecided = False
+
+    def begin(self, world: HostingEmulator, token: str | None = None) -> None:
+        """Start to observe all worlds, before the command starts."""
+        if self._plan.conduct != "off":
+            self._watch = world.control.observe(skip_rules=self._plan.skip_rules)
+
+    def end(self, world: HostingEmulator) -> None:
+        """Judge the run, after the command has ended."""
+        if self._watch is None:
+            return
+        wait_until_reachable(world.control)
+        verdict = RunVerdict(self._watch.report(final=True, wait_s=SETTLE_S))
+        is_strict = self._plan.conduct == "error"
+        self.misbehaved = is_strict and verdict.is_bad
+        lacks_requests = is_strict and not verdict.has_requests
+        self.is_undecided = lacks_requests or bool(verdict.errors)

@@ -138,15 +138,15 @@ class RunMessages:
 class ChildCommand:
     """Runs one command, or several commands in turn, under a new supervisor process. Raises OSError.
 
-    `output` selects the command's input and output: those of this process (`ours`), the null device
-    (`null`), or captured output without input (`kept`). A command whose output is captured runs in
+    `output` selects the command's input and output: those of this process (`ours`), or captured output
+    without input (`kept`). A command whose output is captured runs in
     its own session, so no signal of this terminal reaches the command. Several objects can run such
     commands at the same time, and one object can run several commands one after the other (see
     `finish`). If the output is not captured, no process of the command is left after `close`. If
     this process dies suddenly, the supervisor ends the processes of the command.
     """
 
-    def __init__(self, output: Literal["ours", "null", "kept"] = "ours") -> None:
+    def __init__(self, output: Literal["ours", "kept"] = "ours") -> None:
         from pathlib import Path
         from subprocess import DEVNULL, Popen
 
@@ -171,11 +171,10 @@ class ChildCommand:
         for ours in (self._orders, self._news_end, self._output_end):
             self._ends.callback(os.close, ours)
         stdin = None
-        if output != "ours":
-            stdin = DEVNULL
-        stdout = stdin
+        stdout = None
         inherited: tuple[int, ...] = ()
         if self._is_captured:
+            stdin = DEVNULL
             stdout = output_end
             inherited = (orders, news)
         for descriptor in (orders, news):

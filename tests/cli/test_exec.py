@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -16,7 +17,9 @@ import pytest
 
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import execution as execution_module
+from hosting_emulator_cli import varied_execution
 from hosting_emulator_cli.execution import CommandResult, Execution
+from hosting_emulator_lab.run_conditions import RunsStopped
 from hosting_emulator_scenarios import FOLDER
 from tests.support.control_samples import story_report
 from tests.support.fake_bootstrap import FakeBootstrap
@@ -121,6 +124,27 @@ def test_exec_does_not_read_the_options_of_the_command(
     assert executed[0].command == command
 
 
+def replace_search_runs(
+    monkeypatch: pytest.MonkeyPatch, run_at: Callable[[tuple[str, ...]], CommandResult]
+) -> list[tuple[str, ...]]:
+    """Replace the runs of a search. Return the list of the points of each run."""
+    points_of_runs: list[tuple[str, ...]] = []
+
+    class FakeRuns:
+        def __init__(self, plan: Execution) -> None:
+            pass
+
+        def use(self, search: Callable[[], None]) -> None:
+            search()
+
+        def run(self, points: tuple[str, ...]) -> CommandResult:
+            points_of_runs.append(points)
+            return run_at(points)
+
+    monkeypatch.setattr(varied_execution, "SearchRuns", FakeRuns)
+    return points_of_runs
+
+
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
     """Replace the execution: a run fails when `extra-fields` and `page-size` can both vary."""
@@ -128,13 +152,13 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Execution]:
 
     def execute(execution: Execution) -> CommandResult:
         executions.append(execution)
-        settings = execution.settings
-        if settings.vary is None:
-            return CommandResult(0)
-        points = settings.vary_only or POINTS
+        return run_at(execution.settings.vary_only or tuple(POINTS))
+
+    def run_at(points: tuple[str, ...]) -> CommandResult:
         return CommandResult(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
 
     monkeypatch.setattr(execution_module, "execute", execute)
+    replace_search_runs(monkeypatch, run_at)
     for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
         monkeypatch.delenv(name, raising=False)
     return executions
@@ -201,32 +225,36 @@ def test_a_failed_varied_run_prints_nothing_with_quiet(run, runs):
     assert (result.exit_code, result.stderr) == (3, "")
 
 
-def test_shrinking_finds_the_points_that_matter(run, runs):
+def test_shrinking_finds_the_points_that_matter(run, monkeypatch: pytest.MonkeyPatch):
+    def run_at(points: tuple[str, ...]) -> CommandResult:
+        return CommandResult(3 if {"extra-fields", "page-size"} <= {*points} else 0, points)
+
+    monkeypatch.setattr(execution_module, "execute", lambda _: run_at(tuple(POINTS)))
+    points_of_runs = replace_search_runs(monkeypatch, run_at)
+
     result = run(*shlex.split("exec --vary 7 --shrink --report never -- npm test"))
 
     lines = result.stderr.splitlines()
     assert result.exit_code == 3
-    assert lines[2].startswith("Shrinking takes at most 43 more runs")
+    assert lines[2].startswith("Shrinking takes at most 41 more runs")
     assert lines[3].startswith("The command fails with page-size and extra-fields alone (")
     assert lines[4] == (
         "Repeat with: hosting-emulator exec --report never --vary 7 --vary-only page-size "
         "--vary-only extra-fields -- npm test"
     )
-    assert len(runs) <= 1 + 43
-    assert [run.silent for run in runs] == [False] + [True] * (len(runs) - 1)
-    assert runs[1].settings.vary is None
-    assert {run.report for run in runs} == {"never"}
+    assert len(points_of_runs) <= 41
+    assert points_of_runs[0] == ()
 
 
 def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pytest.MonkeyPatch):
-    def execute(execution: Execution) -> CommandResult:
-        points = execution.settings.vary_only or (POINTS if execution.settings.vary else ())
+    def run_at(points: tuple[str, ...]) -> CommandResult:
         # If one point breaks the run, the other point is never reached.
         met = ("absent-fields",) if "absent-fields" in points else points
         bad = {"absent-fields", "timestamp-form", "id-order"} & {*met}
         return CommandResult(int(bool(bad)), met)
 
-    monkeypatch.setattr(execution_module, "execute", execute)
+    monkeypatch.setattr(execution_module, "execute", lambda _: run_at(tuple(POINTS)))
+    replace_search_runs(monkeypatch, run_at)
 
     lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
@@ -244,29 +272,46 @@ def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pyte
 def test_shrinking_blames_no_point_for_a_run_that_fails_without_variation(
     run, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(
-        execution_module, "execute", lambda execution: CommandResult(1, ("key-order",))
-    )
+    failure = CommandResult(1, ("key-order",))
+    monkeypatch.setattr(execution_module, "execute", lambda _: failure)
+    points_of_runs = replace_search_runs(monkeypatch, lambda _: failure)
 
     lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
     assert lines[-1] == "The command also fails without variation, so no point is the cause."
+    assert points_of_runs == [()]
 
 
 def test_shrinking_reports_a_run_that_fails_only_sometimes(run, monkeypatch: pytest.MonkeyPatch):
-    codes = iter([1, 0, 0, 0])
-    monkeypatch.setattr(
-        execution_module, "execute", lambda execution: CommandResult(next(codes), ("key-order",))
-    )
+    monkeypatch.setattr(execution_module, "execute", lambda _: CommandResult(1, ("key-order",)))
+    points_of_runs = replace_search_runs(monkeypatch, lambda _: CommandResult(0))
 
     lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
     assert lines[-1].startswith("The failure is intermittent")
+    assert points_of_runs == [(), ("key-order",), tuple(POINTS)]
+
+
+def test_shrinking_tries_all_points_if_worlds_of_other_emulators_may_vary(
+    run, monkeypatch: pytest.MonkeyPatch
+):
+    def run_at(points: tuple[str, ...]) -> CommandResult:
+        return CommandResult(int("id-order" in points))
+
+    monkeypatch.setattr(execution_module, "execute", lambda _: run_at(tuple(POINTS)))
+    replace_search_runs(monkeypatch, run_at)
+
+    lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
+
+    assert lines[-2].startswith("The command fails with id-order alone (")
 
 
 def test_a_signal_ends_shrinking(run, monkeypatch: pytest.MonkeyPatch):
-    results = iter([CommandResult(1, ("key-order",)), CommandResult(130, signalled=True)])
-    monkeypatch.setattr(execution_module, "execute", lambda execution: next(results))
+    def run_at(points: tuple[str, ...]) -> CommandResult:
+        raise RunsStopped
+
+    monkeypatch.setattr(execution_module, "execute", lambda _: CommandResult(1, ("key-order",)))
+    replace_search_runs(monkeypatch, run_at)
 
     result = run("exec", "--vary", "7", "--shrink", "--", "x")
 

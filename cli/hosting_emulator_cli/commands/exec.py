@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,9 @@ from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.parameter_sources import is_default
 from hosting_emulator_cli.settings_command import SettingsCommand, settings_of
 from hosting_emulator_cli.value_types import TextType, read_seconds
+
+if TYPE_CHECKING:
+    from hosting_emulator_cli.varied_execution import RepeatLine
 
 
 def _read_patience(text: str) -> float:
@@ -184,7 +187,12 @@ def exec_(
     )
     if settings.vary is None:
         return execution.execute(plan).code
-    return varied_execution.execute_varied(plan, _repeat_line, shrinking=shrink)
+    typed: list[str] = []
+    for name, option_words in typed_words().items():
+        if name not in ("vary", "vary_only", "shrink"):
+            typed += option_words
+    repeat_line = _repeat_line(typed, settings.vary, command)
+    return varied_execution.execute_varied(plan, repeat_line, shrinking=shrink)
 
 
 def _outer_conduct() -> str | None:
@@ -195,17 +203,16 @@ def _outer_conduct() -> str | None:
     return None
 
 
-def _repeat_line(points: Sequence[str] | None) -> str:
-    """Return the command line that repeats the run with variation at these points.
+def _repeat_line(typed: Sequence[str], seed: str, command: Sequence[str]) -> RepeatLine:
+    """Return a function that returns the command line that repeats a run with variation.
 
-    If `points` is None, responses vary at all points.
+    `typed` are the words that the user typed for all other options.
     """
-    params = click.get_current_context().params
-    words = ["hosting-emulator", "exec"]
-    for name, option_words in typed_words().items():
-        if name not in ("vary", "vary_only", "shrink"):
-            words += option_words
-    words += ["--vary", params["vary"]]
-    for point in points or ():
-        words += ["--vary-only", point]
-    return shlex.join([*words, "--", *params["command"]])
+
+    def repeat_line(points: Sequence[str] | None) -> str:
+        words = ["hosting-emulator", "exec", *typed, "--vary", seed]
+        for point in points or ():
+            words += ["--vary-only", point]
+        return shlex.join([*words, "--", *command])
+
+    return repeat_line

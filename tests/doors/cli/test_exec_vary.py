@@ -65,3 +65,26 @@ print(json.dumps([ask({}), ask({"vary": "9"})["seed"], ask({"vary": None})]))
     assert result.stdout == (
         '[{"seed": "7", "only": ["key-order"], "assumed": {}, "varied": {}}, "9", null]\n'
     )
+
+
+#: A client that succeeds, but repeats a refused request if a page is not full.
+REPEATING_CLIENT = """
+import json, os, urllib.error, urllib.request
+root = f"{os.environ['HOSTING_BASE_URL']}/v1/projects/{os.environ['HOSTING_PROJECT_ID']}"
+headers = {"Authorization": "Bearer " + os.environ["HOSTING_TOKEN"]}
+first_page = urllib.request.Request(f"{root}/deployments?limit=20", headers=headers)
+page = json.load(urllib.request.urlopen(first_page))
+change = urllib.request.Request(f"{root}/domains", headers=headers, method="PUT")
+for attempt in range(2 if len(page["items"]) < 20 else 0):
+    try:
+        urllib.request.urlopen(change)
+    except urllib.error.HTTPError:
+        pass
+"""
+
+
+def test_shrinking_counts_conduct_findings_if_exec_does():
+    result = run("--vary", "2", "--shrink", "--conduct", "error", *python(REPEATING_CLIENT))
+
+    assert result.returncode == 1, result.stderr
+    assert "The command fails with page-size alone" in result.stderr
