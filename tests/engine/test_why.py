@@ -64,7 +64,7 @@ def test_why_names_the_operation_that_blocks_a_waiting_operation():
     assert explanation["waits_for"] == first
     assert "with 1 more waiting ahead of it" in explanation["sentences"][0]
     assert explanation["sentences"][1].startswith("Blocking operation: It is queued")
-    assert explanation["next"]["event"].endswith("(the operation it waits for)")
+    assert explanation["next"]["event"].endswith("(the operation that it is waiting for)")
     assert explanation["commands"] == [f"clock advance --until-operation {third}"]
     assert "ahead" not in api.why(second)["sentences"][0]
 

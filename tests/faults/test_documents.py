@@ -124,7 +124,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"timeout": {}, "method": "GET", "path": "/v1/nothing"},
         "path",
-        ["does not match any call; write a path like"],
+        ["does not match any call; write a path such as"],
     ),
     ({"timeout": {}, "method": "DELETE"}, "method", ["'DELETE'", "GET, POST, PUT"]),
     (
@@ -198,8 +198,8 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "after_commit",
         ["leave out after_commit"],
     ),
-    ({"reset_in_upload": {}, "body": {"name": "x"}}, "body", ["before the body", "known"]),
-    ({"reset_in_upload": {}, "call": "idp_token"}, "call", ["idp_token is not a call"]),
+    ({"reset_in_upload": {}, "body": {"name": "x"}}, "body", ["before the request body", "known"]),
+    ({"reset_in_upload": {}, "call": "idp_token"}, "call", ["idp_token is not one of them"]),
     (
         {"reset_in_upload": {}, "call": "apply_project_domains"},
         "call",
@@ -264,7 +264,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"stale_read": {"age": "1s"}, "call": "redeem_ticket"},
         "call",
-        ["redeem_ticket is not a read"],
+        ["redeem_ticket is not one of them"],
     ),
     (
         {"stale_read": {"age": "1s"}, "call": "read_database_compute"},

@@ -371,7 +371,7 @@ def test_a_stuck_operation_does_not_end_by_waiting():
         """
     )
 
-    assert "does not move with time" in last(report)["message"]
+    assert "does not advance with time" in last(report)["message"]
 
 
 def test_a_token_of_a_signed_in_user_expires_in_a_story():

@@ -85,7 +85,7 @@ def test_the_clock_cannot_advance_until_a_stuck_operation_ends(api: HttpWorld):
     operation = api.apply_domains().json
     api.emulator.intervene("stick_operation", operation=operation["id"])
 
-    with pytest.raises(ControlRefused, match="does not move with time"):
+    with pytest.raises(ControlRefused, match="does not advance with time"):
         api.emulator.clock.until(operation)
 
 

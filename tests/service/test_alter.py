@@ -311,7 +311,7 @@ def test_what_the_contract_does_not_allow_is_refused_unless_it_is_breaking(
 
 @pytest.mark.parametrize("endpoint", ["redeem_ticket", "idp_token"])
 def test_alter_is_refused_at_an_endpoint_outside_the_api(endpoint: str):
-    with pytest.raises(DocumentRefused, match="is not a call; use respond") as refusal:
+    with pytest.raises(DocumentRefused, match="is not one of its calls; use respond") as refusal:
         InProcess().add_fault(alter={"headers": {"X-New": "1"}}, call=endpoint)
 
     assert refusal.value.field == "call"

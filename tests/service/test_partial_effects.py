@@ -163,7 +163,7 @@ def test_an_intervention_leaves_hosts_behind(api: CheckedWorld, word: str) -> No
 def test_an_intervention_refuses_what_the_operation_cannot_leave_yet(api: CheckedWorld) -> None:
     api.initialize(1)
 
-    with pytest.raises(ControlRefused, match="queued operation has not begun its work"):
+    with pytest.raises(ControlRefused, match="queued operation has not started its work"):
         api.intervene("fail_operation", project="shop", leaves={"source": "initialized"})
     api.advance("3s")
     with pytest.raises(ControlRefused, match="building can only become"):

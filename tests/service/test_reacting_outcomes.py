@@ -482,7 +482,7 @@ def test_an_outcome_says_which_operations_lack_its_phase(api: CheckedWorld) -> N
     api.apply_domains()
 
     assert outcome.now.note == (
-        "The outcome waits for an operation of initialize_managed_source: operations of "
+        "The outcome waits for an operation started by initialize_managed_source: operations of "
         "apply_project_domains have no phase building."
     )
 

@@ -77,7 +77,7 @@ UNUSED = {
         "outcomes: [{cancel: {}, call: initialize_managed_source}]",
         "initialize_managed_source",
     ),
-    "second outcome": ("outcomes: [{cancel: {}}, {fail: {}}]", "outcome-1 applied"),
+    "second outcome": ("outcomes: [{cancel: {}}, {fail: {}}]", "outcome-1 was applied"),
     "timeline at": (
         "timeline: [{at: 1d, intervene: {set_plan: {organization: acme, plan: free}}}]",
         "due",

@@ -52,7 +52,7 @@ def follow(api: HttpWorld, operation: str) -> None:
         for command in named_commands:
             carry_out(api, command)
         if not named_commands:
-            assert "moves when it is polled" in says(api, operation)
+            assert "advances when it is polled" in says(api, operation)
             api.poll(explanation.waits_for or operation)
     raise AssertionError(f"the operation did not end: {says(api, operation)}")
 
@@ -63,7 +63,7 @@ def test_why_names_the_faults_that_may_show_a_poll_another_state(api: HttpWorld)
     other_project = api.add_fault(timeout={}, call="get_operation", project="blog")
     other_call = api.add_fault(timeout={}, call="list_deployments")
 
-    sentence = f"{fault} (abort) is armed for polls, so a client may see another state."
+    sentence = f"{fault} (abort) is armed for polls, so a client may see a different state."
     assert sentence in api.emulator.why(operation).sentences
     assert ["fault", "remove", fault] in commands(api, operation)
     assert other_project not in says(api, operation)
@@ -193,7 +193,7 @@ def test_why_announces_that_the_next_step_fails_the_operation(api: HttpWorld, pr
 
     explanation = says(api, operation)
 
-    assert "The operation fails in its next step" in explanation
+    assert "The operation will fail in its next step" in explanation
     assert "becomes running" not in explanation
     if profile.startswith("timed"):
         assert "fails at" in explanation

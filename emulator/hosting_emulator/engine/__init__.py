@@ -1,1 +1,1 @@
-"""The engine owns the worlds, and runs the steps of one exchange at a time. The engine opens no sockets."""
+"""The engine owns the worlds and runs the steps of each exchange. It does not open any sockets."""

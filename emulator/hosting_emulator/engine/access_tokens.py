@@ -1,8 +1,8 @@
-"""Access tokens and API keys of one world: signing tokens, and authenticating requests.
+"""Signs a world's access tokens, and authenticates requests by access token or API key.
 
-Each world signs tokens with its own key, which is derived from the world's seed and name. A world
-therefore refuses tokens from worlds with a different seed or name. Tokens expire by the world's
-clock.
+Each world signs tokens with a separate key, derived from the world's seed and name. It therefore
+refuses tokens from worlds with a different seed or name. Whether a token has expired is decided by
+the world's clock.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ ALGORITHM = "EdDSA"
 #: The maximum number of verified tokens in the cache.
 _CACHE_SIZE = 4096
 _LONGEST_TOKEN = 8192
-#: Three parts in Base64url without padding (RFC 7515). PyJWT alone would also accept other
-#: spellings of a token.
+#: Three parts in Base64url without padding (RFC 7515). PyJWT on its own would accept other
+#: spellings of a token too.
 _TOKEN = re.compile(r"[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*")
-#: The reasons for refusing an access token, by the name of PyJWT's exception.
+#: The reasons for refusing an access token, keyed by the name of the exception that PyJWT raises.
 _REFUSALS = {
     "InvalidSignatureError": "The access token was not signed by this issuer.",
     "InvalidAudienceError": "The access token is for another audience.",
@@ -51,8 +51,8 @@ _OPTIONS: Any = {**NO_TIME_CHECKS, "require": ["iss", "aud", "sub", "iat", "exp"
 class _VerifiedToken:
     """The content of a verified access token.
 
-    `grant` is the key of the grant from the user's browser sign-in. `grant` is None for a token
-    that was issued without a browser sign-in.
+    `grant` is the key of the grant from the browser sign-in, or None if the token was issued
+    without one.
     """
 
     principal: Principal
@@ -74,7 +74,7 @@ class AccessTokens:
     @property
     def _private_key(self) -> Ed25519PrivateKey:
         if self._key is None:
-            # Imported lazily so that a process that only sees API keys never loads cryptography.
+            # Import cryptography lazily, so that a process that only sees API keys never loads it.
             from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
             raw = derive(self._seed, "signing key", self._world_name, size=32)
@@ -87,7 +87,9 @@ class AccessTokens:
         return derive(self._seed, "key id", self._world_name, size=8).hex()
 
     def jwks(self) -> dict[str, Any]:
-        """Return the JSON Web Key Set (RFC 7517) with the keys for access tokens and ID tokens."""
+        """Return the JSON Web Key Set (RFC 7517) with the public keys for access tokens and ID
+        tokens.
+        """
         access_token_jwk = {
             "kty": "OKP",
             "crv": "Ed25519",
@@ -100,21 +102,23 @@ class AccessTokens:
 
     def sign(self, claims: dict[str, Any]) -> str:
         """Return an access token with these claims."""
-        # Imported lazily so that a process that only sees API keys never loads PyJWT.
+        # Import PyJWT lazily, so that a process that only sees API keys never loads it.
         import jwt
 
         return jwt.encode(claims, self._private_key, ALGORITHM, headers={"kid": self.kid})
 
     def scope_of(self, token: str) -> str | None:
-        """Return the scope of an authenticated access token, or None if the token has no scope."""
+        """Return the scope of an access token that has been authenticated, or None if it has no
+        scope.
+        """
         scope = unverified_claims(token).get("scope")
         return scope if isinstance(scope, str) else None
 
     def authenticate(
         self, change: Change, credentials: Sequence[str]
     ) -> tuple[Principal, ApiKey | None]:
-        """Return the principal that the Authorization headers identify, and the API key in the
-        headers or None.
+        """Return the principal that the Authorization headers identify, and the API key if they
+        contain one.
 
         Raises Refused `unauthenticated`.
         """
@@ -150,12 +154,12 @@ class AccessTokens:
                 self._private_key.public_key(),
                 algorithms=[
                     ALGORITHM
-                ],  # A token must not choose a different algorithm, such as `none`.
+                ],  # Do not let a token choose a different algorithm, such as `none`.
                 audience=audience,
                 options=_OPTIONS,
             )
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            # A malicious token can make the parsers raise any of these exceptions.
+            # A malicious token can cause the parsers to raise any of these exceptions.
             default = "The bearer token is not an access token."
             detail = _REFUSALS.get(type(error).__name__, default).format(error)
             why = None
@@ -165,18 +169,20 @@ class AccessTokens:
         return self._read_claims(claims)
 
     def _read_claims(self, claims: dict[str, Any]) -> _VerifiedToken:
-        """Return the content of a token with these verified claims. Raises Refused `unauthenticated`."""
+        """Return the content of a token whose claims have been verified. Raises Refused
+        `unauthenticated`.
+        """
         if _path_of(claims["iss"]) != issuer_path(self._world_name):
             raise _unauthenticated("The access token comes from another issuer.")
         expires_s = claims["exp"]
         issued_s = claims["iat"]
         not_before_s = claims.get("nbf", issued_s)
         for moment in (expires_s, issued_s, not_before_s):
-            # `<=` rejects NaN, which a JSON parser may accept. The type check rejects booleans.
+            # A JSON parser may accept NaN, which `<=` rejects. The type check rejects booleans.
             if not (type(moment) in (int, float) and abs(moment) <= 1e12):
                 raise _unauthenticated("The access token's times are not numbers.")
         texts = [claims["sub"], *(claims.get(name, "") for name in ("org_id", "sid", "jti"))]
-        # A JSON string may contain a lone surrogate, which cannot be encoded in UTF-8.
+        # A JSON string can contain a lone surrogate, which cannot be encoded as UTF-8.
         if not all(isinstance(text, str) and text.isprintable() for text in texts):
             raise _unauthenticated("The access token's claims are not printable strings.")
         session_id = claims.get("sid") or None
@@ -189,7 +195,8 @@ class AccessTokens:
         )
 
     def _describe_signer(self, token: str) -> str | None:
-        """Return a sentence for the request log about the signer of a token that this world did not sign.
+        """Return a sentence for the request log that says who signed a token that this world did
+        not sign.
 
         Returns None if the issuer in the token is not a URL.
         """
@@ -225,7 +232,9 @@ def bearer_token(credentials: Sequence[str]) -> str:
 
 
 def _authenticate_key(change: Change, token: str) -> tuple[Principal, ApiKey]:
-    """Return the principal that an API key identifies, and the key. Raises Refused `unauthenticated`."""
+    """Return the principal that an API key identifies, and the key's record. Raises Refused
+    `unauthenticated`.
+    """
     key_id = change.world.indexes.get(f"api_key:{digest(token)}")
     key = change.get(API_KEYS, key_id) if key_id else None
     if key is None:
@@ -240,7 +249,7 @@ def _authenticate_key(change: Change, token: str) -> tuple[Principal, ApiKey]:
 
 
 def _check_validity(change: Change, token: _VerifiedToken) -> None:
-    """Refuse an access token that is not valid now, or whose grant was revoked."""
+    """Refuse an access token that is not currently valid, or whose grant was revoked."""
     if token.expires_ms <= change.now_ms:
         expired = format_timestamp(token.expires_ms)
         raise _unauthenticated(f"The access token expired at {expired}.")
@@ -251,7 +260,7 @@ def _check_validity(change: Change, token: _VerifiedToken) -> None:
         return
     grant = change.get(AUTHORIZATION_GRANTS, token.grant)
     if grant is None:
-        # The world was rewound to a state before the sign-in, or was reset.
+        # The world has been reset, or rewound to a state before the sign-in.
         raise _unauthenticated(
             "The access token belongs to a sign-in that does not exist in this world."
         )
@@ -262,16 +271,16 @@ def _check_validity(change: Change, token: _VerifiedToken) -> None:
 
 
 def _grant_in(token_id: str) -> str | None:
-    """Return the key of the grant in a `jti` of the form `grant.generation`.
+    """Return the grant's key from a `jti` of the form `grant.generation`.
 
-    Returns None for the `jti` of a token that was issued without a browser sign-in.
+    Returns None if the token was issued without a browser sign-in.
     """
     grant, separator, _ = token_id.partition(".")
     return grant if separator else None
 
 
 def _path_of(issuer: object) -> str | None:
-    """Return the path of an issuer's URL, or None if the issuer is not a URL."""
+    """Return the path of an issuer URL, or None if the issuer is not a URL."""
     try:
         return urlsplit(issuer).path if isinstance(issuer, str) else None
     except ValueError:

@@ -1,8 +1,8 @@
-"""The steps in which armed faults alter the response of a call.
+"""The steps in which armed faults alter the response to a call.
 
-Alterations that the contract allows happen before the response is remembered for its
-Idempotency-Key, so that a replay repeats them. Alterations that break the contract happen
-afterwards, so a replay does not repeat them. Faults that match a replay can alter the replay too.
+Alterations that the contract allows are made before the response is remembered for its
+Idempotency-Key, so a replay repeats them. Alterations that break the contract are made afterwards,
+so a replay does not repeat them. Faults that match the replay itself can alter it too.
 """
 
 from __future__ import annotations
@@ -34,16 +34,15 @@ from hosting_emulator.messages import AlteredPart
 from hosting_emulator.world.tables import FAULTS, STREAMS
 from hosting_emulator.world.value import Change
 
-#: The maximum length of a value in a note, in characters.
+#: The maximum length of a value quoted in a note, in characters.
 _MAX_VALUE_LENGTH = 80
 
 
 def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking: bool) -> None:
-    """Let the armed faults alter a call's response.
+    """Apply the armed `alter` faults to a call's response.
 
-    If `breaking` is true, only faults that may break the contract act. If `breaking` is false, only
-    faults that stay within the contract act. `count_alterations` commits the counts of these faults
-    after the call.
+    If `breaking` is true, only faults that are allowed to break the contract act, and otherwise
+    only the others. After the call, `count_alterations` commits the faults' counts.
     """
     world = engine.world
     if not world.has_faults_or_timeline or ctx.decision is None or ctx.spec is None:
@@ -53,7 +52,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
     faults = altering_faults(world, breaking=breaking)
     if not faults:
         return
-    # Vary the headers first, so that the variation does not change an altered header.
+    # Vary the headers first, so that the variation does not overwrite an altered header.
     vary_response_headers(engine, reply, ctx)
     change = ctx.alteration_counts or Change(world, ctx.at_ms)
     subject = fault_subject(engine, ctx)
@@ -79,7 +78,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
 
 
 def skip_alterations(engine: Engine, ctx: ExchangeContext, fault_id: str) -> None:
-    """Record that no fault alters the call's response, because the fault `fault_id` replaced it."""
+    """Record that the call's response was not altered, because the fault `fault_id` replaced it."""
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == "response"]
     if not faults:
         return
@@ -105,7 +104,7 @@ def count_alterations(engine: Engine, ctx: ExchangeContext) -> None:
     for table in (FAULTS, STREAMS):
         for key, record in counts.writes.get(table.name, {}).items():
             change.put(table, key, record)
-    # The response is already decided, so a failure to store the counts must not change it.
+    # The response has already been decided, so a failure to store the counts must not change it.
     with suppress(StoreFailed):
         engine.commit(change, FAULTS_COUNTED)
 
@@ -128,7 +127,7 @@ def _take(engine: Engine, ctx: ExchangeContext, reply: Reply, response: SentResp
 
 
 def _code_of(response: SentResponse) -> str | None:
-    """Return the problem code in a response, or None if the response has no code from the contract."""
+    """Return the problem code in a response, or None if it contains no code from the contract."""
     try:
         document = msgspec.json.decode(response.body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -138,7 +137,7 @@ def _code_of(response: SentResponse) -> str | None:
 
 
 def _note(engine: Engine, ctx: ExchangeContext, altered: AlteredBy) -> None:
-    """Record which fault altered a response, and what it changed, with secrets removed."""
+    """Record which fault altered a response and what it changed, with secrets removed."""
     fault = altered.fault
     redactor = Redactor(engine.world)
     parts = [_part(redactor, fault.id, change) for change in altered.changes]

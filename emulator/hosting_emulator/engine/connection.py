@@ -1,4 +1,6 @@
-"""The connection of a request, and the order of events across all connections of the process."""
+"""The connection on which a request arrived, and the order of events across all connections of the
+process.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ class Connection:
     """A client's connection.
 
     A position is a number from a sequence (`http.protocol.next_position`) that all connections of
-    the process share. Comparing positions shows the order of connection events, arriving requests
-    and departing responses. Position 0 means that the event has not happened.
+    the process share. Positions show in which order connections began and ended, requests arrived
+    and responses departed. Position 0 means that the event has not happened.
     """
 
     __slots__ = ("began", "closed_by_client", "ended")
@@ -18,7 +20,7 @@ class Connection:
     def __init__(self, began: int = 0) -> None:
         self.began = began
         self.ended = 0
-        #: The position at which the client closed its side or the connection was lost.
+        #: The position at which the client closed its side, or the connection was lost.
         self.closed_by_client = 0
 
     def follows(self, other: Connection) -> bool:
@@ -26,16 +28,15 @@ class Connection:
         return 0 < other.ended < self.began
 
 
-#: The connection of requests that did not arrive over a socket.
+#: Stands for the connection of a request that did not arrive over a socket.
 NO_CONNECTION = Connection()
 
 
 class Passage:
-    """When a request arrived and its response departed, as positions (see `Connection`).
+    """The positions at which a request arrived and its response departed (see `Connection`).
 
     The departure is the position at which the last byte of the response was handed to the
-    connection. The departure is 0 until the last byte is handed over, and stays 0 if a fault cuts
-    the response off.
+    connection. It is 0 until then, and stays 0 if a fault cuts the response off.
     """
 
     __slots__ = ("_connection", "arrival", "arrived_s", "departure")
@@ -43,7 +44,7 @@ class Passage:
     def __init__(self, connection: Connection, arrival: int, arrived_s: float = 0.0) -> None:
         self._connection = connection
         self.arrival = arrival
-        #: The time of the arrival in seconds, by the event loop's clock.
+        #: The time of arrival, in seconds, according to the event loop's clock.
         self.arrived_s = arrived_s
         self.departure = 0
 
@@ -56,8 +57,8 @@ class Passage:
     def end(self, lost: str | None) -> float:
         """Return the position at which the client stopped waiting, or infinity if it is still waiting.
 
-        `lost` is the kind of fault that caused the response to be lost, or None. If a fault caused
-        the response to be lost, the client stops waiting only when it closes the connection.
+        `lost` is the kind of fault that caused the response to be lost, or None. In that case, the
+        client is still waiting until it closes the connection.
         """
         closed = self._connection.closed_by_client or inf
         if lost is not None:

@@ -1,8 +1,8 @@
-"""The driver runs the steps of one exchange, waits when a step returns a Delay, and records the
+"""The driver runs the steps of an exchange, waits whenever a step returns a Delay, and records the
 exchange.
 
-Steps make decisions, and only the driver awaits. Nothing is awaited between reading a world and
-replacing it. Therefore concurrent requests change the world one at a time, without locks.
+The steps only make decisions. All waiting is done by the driver, and never between reading a world
+and replacing it. Concurrent requests therefore change the world one at a time, without locks.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ async def run_exchange(
 ) -> Reply:
     """Handle one request to the public API, and return the response.
 
-    Whatever a client sends, this function raises no exception. `wait` awaits the effects that the
-    exchange yields. A caller that does not need to wait passes the coroutine to
+    This function raises no exception, whatever the client sends. `wait` is called to await the
+    exchange's effects. A caller that does not need to wait passes the coroutine to
     `effects.run_through`.
     """
     try:
@@ -68,8 +68,8 @@ async def _deliver_again(
 ) -> Reply:
     """Handle the second delivery of a request, and return its response.
 
-    If the client receives the response to the second delivery, `ctx` takes over the effect that the
-    second delivery has on the connection.
+    If the client receives the response to the second delivery, `ctx` takes over that delivery's
+    effect on the connection.
     """
     assert isinstance(second, ExchangeContext)
     engine.log.hold(ctx)
@@ -81,13 +81,15 @@ async def _deliver_again(
 
 
 def _release_key(engine: Engine, ctx: ExchangeContext) -> None:
-    """Release the Idempotency-Key of an exchange, because the exchange is no longer in progress."""
+    """Release the Idempotency-Key of an exchange that is no longer in progress."""
     if engine.in_flight.get(ctx.storage_key) is ctx:
         del engine.in_flight[ctx.storage_key]
 
 
 def _release(engine: Engine, ctx: ExchangeContext) -> None:
-    """End an exchange: release its Idempotency-Key and all data that the request log does not show."""
+    """End an exchange: release its Idempotency-Key, and drop all data that the request log does not
+    show.
+    """
     if ctx.in_progress:
         engine.log.release(ctx)
     _release_key(engine, ctx)
@@ -96,14 +98,14 @@ def _release(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.change = RELEASED
     ctx.record = RELEASED
     ctx.reply = RELEASED
-    # The traceback of an exception would keep the request and its bytes in memory.
+    # An exception's traceback would keep the request and its bytes in memory.
     ctx.refused = None
     ctx.decision = None
     ctx.upload = None
 
 
 def list_arrival(engine: Engine, ctx: ExchangeContext) -> None:
-    """List a request in the log while its body is still arriving."""
+    """List a request in the log while its body is still being received."""
     engine.log.count += 1
     ctx.n = engine.log.count
     ctx.took_ns = stopwatch_ns()
@@ -118,10 +120,10 @@ def list_arrival(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _run_steps(engine: Engine, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
-    """Run the steps until a step ends the exchange, record the exchange, and return the response.
+    """Run the steps until one of them ends the exchange, record the exchange, and return the response.
 
-    If the exchange must wait, returns a Delay and no response. After the wait, the caller runs the
-    steps again.
+    If the exchange must wait, return a Delay instead. After the wait, the caller runs the steps
+    again.
     """
     engine.protect()
     engine.current_exchange = ctx

@@ -1,4 +1,4 @@
-"""The effects that an exchange waits for: that time passes, or that a change is stored on disk."""
+"""The effects that an exchange waits for: the passing of time, or a change being stored on disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.calls.request import Reply
 class Delay:
     """An effect that waits for `ms` real milliseconds.
 
-    If `is_done` is true, the call is complete, and only its response still has to wait.
+    If `is_done` is true, the call is complete and only its response is still waiting.
     """
 
     ms: int
@@ -32,19 +32,20 @@ class Durable:
     await_durable: Callable[[], Awaitable[None] | None]
 
 
-#: A running exchange. The coroutine yields its effects if its `wait` function is `yield_effect`.
+#: An exchange in progress. If its `wait` function is `yield_effect`, the coroutine yields its
+#: effects.
 Exchange: TypeAlias = Coroutine[Delay | Durable, None, Reply]
 Wait: TypeAlias = Callable[[Delay | Durable], Awaitable[None]]
 
 
 @coroutine
 def yield_effect(effect: Delay | Durable) -> Generator[Delay | Durable, None, None]:
-    """Yield an effect to the caller, which runs the exchange with `send`."""
+    """Yield an effect to the caller, which drives the exchange with `send`."""
     yield effect
 
 
 def run_through(exchange: Exchange) -> Reply:
-    """Run an exchange to its end without waiting for its effects, and return the response."""
+    """Run an exchange to completion without waiting for its effects, and return the response."""
     try:
         while True:
             exchange.send(None)

@@ -1,7 +1,7 @@
 """The engine of one world: its time, its commits and its access tokens.
 
-The engine knows nothing about the steps of an exchange (see `driver` and `pipeline`). No method
-awaits, so no other code runs between reading the world and replacing it.
+The engine does not know the steps of an exchange (see `driver` and `pipeline`). None of its methods
+is asynchronous, so no other code can run between reading the world and replacing it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _log = logging.getLogger("hosting_emulator.worlds")
 
 
 def anchored(world: World, world_ms: int, machine_ms: int) -> World:
-    """Return a world whose scaled clock shows `world_ms` at the machine time `machine_ms`.
+    """Return a world whose scaled clock reads `world_ms` when the machine's clock reads `machine_ms`.
 
-    A world whose clock is not scaled is returned unchanged.
+    If the world's clock is not scaled, return the world unchanged.
     """
     if world.clock.mode != "scaled":
         return world
@@ -63,7 +63,9 @@ def anchored(world: World, world_ms: int, machine_ms: int) -> World:
 
 
 def mark_beginning(world: World) -> World:
-    """Return a world that records its current commit as its initial state (see `Engine.has_changed`)."""
+    """Return a copy of a world that records the current commit as its initial state (see
+    `Engine.has_changed`).
+    """
     origin = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     origin = replace(origin, commit=world.commit)
     return apply(
@@ -72,10 +74,10 @@ def mark_beginning(world: World) -> World:
 
 
 def keep_default_settings(world: World, replaced: World) -> World:
-    """Return the world of a scenario, with the settings of the default world that it replaces.
+    """Return a scenario's world, extended by the settings of the default world that it replaces.
 
-    `replaced` is the replaced world: the default world, or the world of a different scenario, which
-    stores the settings.
+    `replaced` is the world that is replaced: either the default world, or the world of an earlier
+    scenario, which contains these settings.
     """
     origin = world.get(ORIGIN, SINGLETON_KEY)
     former = replaced.get(ORIGIN, SINGLETON_KEY)
@@ -98,7 +100,7 @@ def keep_default_settings(world: World, replaced: World) -> World:
 
 
 class Engine:
-    """A running world with its clock, keeper, history, request log and identity provider."""
+    """A running world, with its clock, keeper, history, request log and identity provider."""
 
     def __init__(
         self,
@@ -113,41 +115,43 @@ class Engine:
         self.history.append(Commit("began", {}, world, world))
         self.snapshots = Snapshots()
         self.tally = tally or Tally()
-        #: The events of this world, for listeners.
+        #: The events in this world, for its listeners.
         self.feed = Feed(machine() * 1000)
-        #: The exchange whose steps are running. New commits are attributed to this exchange.
+        #: The exchange whose steps are currently running. New commits are attributed to it.
         self.current_exchange: ExchangeContext | None = None
         self._read_machine = machine
-        #: The real milliseconds that were added by `pass_real_time`.
+        #: How many real milliseconds `pass_real_time` has added.
         self._passed_ms = 0
         self._shown_ms = keeper.shown_ms
-        #: The machine's time when world time was last read, and the world's clock record at that
-        #: moment.
+        #: The machine's time when world time was last read, and the world's clock record at the
+        #: time.
         self.machine_ms = 0
         self._read_clock: ClockRecord | None = None
         self.access_tokens = AccessTokens(world.seed, world.name)
         self.sign_ins = SignIns(world.seed, world.name)
         self.log = RequestLog()
-        #: How often each fault and outcome was considered, and the request that nearly matched it.
+        #: How often each fault and outcome was considered, and which request came closest to
+        #: triggering it.
         self.usage = UsageCounter()
         #: The unfinished exchanges by the storage key of their Idempotency-Key.
         self.in_flight: dict[str, CallRequest] = {}
-        #: The number of times that this world was loaded from disk. Request ids also depend on this
-        #: number, because after a restart the log counts from 1 again, and a frozen clock shows the
-        #: same time.
+        #: How many times this world has been loaded from disk. Request ids also depend on this
+        #: number, because after a restart the log counts from 1 again and a frozen clock still
+        #: shows the same time.
         self.starts = keeper.starts
-        #: Whether the world is kept in memory only.
+        #: Whether the world exists only in memory.
         self.ephemeral = False
-        #: The faults that judges protect in the worlds of the process.
+        #: The faults that judges protect in the process's worlds.
         self.protected: ProtectedFaults | None = None
-        #: The idle time, in real milliseconds, after which the world is deleted. None means never.
+        #: For how many real milliseconds the world must be idle before it is deleted. None means
+        #: never.
         self.ttl_ms: int | None = None
-        #: Cancels the timer that would delete the idle world.
+        #: Cancels the timer that deletes the idle world.
         self.cancel_expiry: Callable[[], None] = lambda: None
-        #: The number of control API requests for this world.
+        #: The number of control API requests about this world.
         self.control_requests = 0
         self._unlogged_responses = 0
-        #: The number of access tokens that were issued for this world.
+        #: The number of access tokens issued for this world.
         self._issued_tokens = 0
         #: Returns the engines of all worlds in the process.
         self.worlds: Callable[[], Iterable[Engine]] = tuple
@@ -157,7 +161,7 @@ class Engine:
     def pass_real_time(self, ms: int) -> None:
         """Behave as if `ms` real milliseconds had passed.
 
-        A real or scaled clock moves accordingly.
+        A real or scaled clock advances accordingly.
         """
         self._passed_ms += ms
 
@@ -167,7 +171,7 @@ class Engine:
     def now_ms(self) -> int:
         """Return world time in milliseconds since 1970.
 
-        World time never goes back, unless the world is replaced.
+        World time never goes backwards, unless the world is replaced.
         """
         world = self.world
         machine_ms = self._read_machine() + self._passed_ms
@@ -206,10 +210,10 @@ class Engine:
     def commit(
         self, change: Change, title: str, manual_change: Mapping[str, Any] | None = None
     ) -> None:
-        """Store a change, then replace the world. On failure, raises StoreFailed and changes nothing.
+        """Store a change, then replace the world with the result. On failure, raises StoreFailed
+        and changes nothing.
 
-        `manual_change` describes a change that a user made by hand, in the form of a step in a
-        story.
+        If a user made the change by hand, `manual_change` describes it in the form of a story step.
         """
         react(change)
         writes = change.writes
@@ -246,7 +250,7 @@ class Engine:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the world has changed since its initial state. True if the initial state is unknown."""
+        """Whether the world has changed since its initial state. True if that state is unknown."""
         origin = self.world.get(ORIGIN, SINGLETON_KEY)
         return origin is None or origin.commit is None or origin.commit < self.world.commit
 
@@ -268,10 +272,10 @@ class Engine:
         restored: SavedState | None = None,
         reason: EndReason = "replaced",
     ) -> None:
-        """Replace the world with another world, as a new commit, and clear the request log.
+        """Replace the world with a different one, as a new commit, and clear the request log.
 
-        If `restored` is given, the world returns to that earlier state, and the request log is
-        kept. If `restored` is None, the observers of the log first receive the `reason`. On
+        If `restored` is given, the new world is that earlier state, and the request log is kept.
+        Otherwise, the log's observers are first informed that it ends, and for which `reason`. On
         failure, raises StoreFailed and changes nothing.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
@@ -300,8 +304,8 @@ class Engine:
             self.log.rewinds.append(self.log.count)
             return
         self.log.clear()
-        # Create a new counter instead of clearing the old one, because an observation may still use
-        # the old one.
+        # Create a new counter instead of clearing the old one, which an observation may still be
+        # using.
         self.usage = UsageCounter()
         self.starts = 0
         self._unlogged_responses = 0
@@ -309,8 +313,8 @@ class Engine:
     def restore(self, snapshot: SavedState, title: str = "restored") -> None:
         """Restore an earlier state of this world, as a new commit. The request log is kept.
 
-        World time continues from the time of the restored state, except that a real clock shows the
-        machine's time. Raises StoreFailed.
+        World time continues from the time at which the state was saved, except that a real clock
+        shows real time. Raises StoreFailed.
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
         self.replace_world(world, title, snapshot)
@@ -318,11 +322,11 @@ class Engine:
     # --- moving time ----------------------------------------------------------------------------
 
     def due_of(self, operation_id: str) -> int | None:
-        """Return the world time of the next event that may move an operation, in milliseconds.
+        """Return the world time, in milliseconds, of the next event that can advance an operation.
 
-        For an operation that waits in a queue, this is the next event of the operation that holds
-        the claim. For an operation without a scheduled step, this is the next entry of the
-        timeline. Returns None if no event is scheduled.
+        If the operation is waiting for the claim, this is the next event of the operation that
+        holds it. If no step is scheduled for the operation, this is the next timeline entry.
+        Returns None if no event is scheduled.
         """
         world = self.world
         operation = world.get(OPERATIONS, operation_id)
@@ -337,8 +341,8 @@ class Engine:
     def move_to(self, at_ms: int | None, mode: str | None = None, rate: float | None = None) -> int:
         """Move world time to `at_ms`, change the clock's mode and rate, and run all due events.
 
-        An argument that is None leaves the corresponding property unchanged. Returns the number of
-        events that ran. Raises ClockRefused, for example if `at_ms` is in the past.
+        A property whose argument is None does not change. Returns the number of events that ran.
+        Raises ClockRefused, for example if `at_ms` is in the past.
         """
         return self._move(self.run_due(), at_ms, mode, rate)
 
@@ -353,8 +357,8 @@ class Engine:
     def move_up_to(self, due_ms: int) -> int:
         """Move world time forward to `due_ms`, and return the number of events that ran.
 
-        If `due_ms` is in the past, world time stays the same, whereas `move_to` would raise an
-        error. Raises ClockRefused for a time after the year 9999.
+        If `due_ms` is in the past, world time stays the same (`move_to` would raise an error).
+        Raises ClockRefused for a time after the year 9999.
         """
         now_ms = self.run_due()
         return self._move(now_ms, max(due_ms, now_ms))
@@ -381,13 +385,13 @@ class Engine:
         return self.set_clock(clock)
 
     def set_clock(self, clock: ClockRecord) -> int:
-        """Set the clock, and run all events that are due by its new time, in one commit.
+        """Set the clock, and run all events that are due by the new time, in a single commit.
 
         Returns the number of events that ran.
         """
         change, count = run_due(self.world, clock.world_ms, run_timeline_entry)
         change.now_ms = max(change.now_ms, clock.world_ms)
-        # A due event may have changed the skew of a clock, so keep the latest skew.
+        # An event may just have changed a skew, so use the latest skews.
         change.put(
             CLOCK, SINGLETON_KEY, clocks.with_skew_of(clock, change.get(CLOCK, SINGLETON_KEY))
         )
@@ -398,20 +402,21 @@ class Engine:
 
     @property
     def token_lifetime_s(self) -> int:
-        """The lifetime of an access token from a sign-in, in seconds of world time."""
+        """The lifetime of an access token issued at a sign-in, in seconds of world time."""
         return max(1, parse_duration_ms(self.world.assumptions.token_lifetime) // 1000)
 
     def provider_ms(self) -> int:
-        """Return the time that the identity provider's clock shows, in milliseconds since 1970."""
+        """Return the time according to the identity provider's clock, in milliseconds since 1970."""
         return self.now_ms() + self.world.clock.token_skew_ms
 
     def _issued_s(self, now_s: int, lifetime_s: int | None) -> int:
-        """Return the `iat` of a token that the identity provider issues at `now_s`.
+        """Return the `iat` claim for a token that is issued when the identity provider's clock
+        reads `now_s`.
 
-        A token that a tool hands out is dated to the earliest time that a world can have. The token
-        stays valid when a reset, a rewind or a different scenario moves world time back. If the
-        clock of the identity provider is skewed, the skew also shifts this time, because a skew is
-        set in order to be seen in tokens.
+        A token that is created by a tool, which passes `lifetime_s`, is dated to the earliest time
+        that a world can have. It therefore stays valid when a reset, a rewind or a different
+        scenario moves world time back. If the identity provider's clock is skewed, however, the
+        token is dated by that clock, because a skew is meant to be visible in tokens.
         """
         if lifetime_s is None or self.world.clock.token_skew_ms:
             return now_s
@@ -427,15 +432,15 @@ class Engine:
         lifetime_s: int | None = None,
         redeemed: RedeemedGrant | None = None,
     ) -> str:
-        """Return a new access token for a user. The issuer is the identity provider under `base_url`.
+        """Return a new access token for a user, issued by the identity provider at `base_url`.
 
-        Without `lifetime_s`, the token is issued for a sign-in: it is valid from now on for
-        `token_lifetime_s`. With `lifetime_s`, in seconds of world time, a tool hands the token out
-        (see `_issued_s`).
+        Without `lifetime_s`, the token is issued for a sign-in, and is valid for `token_lifetime_s`
+        starting now. With `lifetime_s`, in seconds of world time, it is created by a tool (see
+        `_issued_s`).
 
         An `interactive` token names the user's current session, if there is one. `redeemed` is the
-        grant of a browser sign-in. A token with a grant also names the grant's client and scope
-        (RFC 9068, section 2.2), and is revoked with the grant.
+        grant from a browser sign-in. The token then also names the grant's client and scope (RFC
+        9068, section 2.2), and is revoked together with the grant.
         """
         now_s = self.provider_ms() // 1000
         self._issued_tokens += 1
@@ -447,8 +452,8 @@ class Engine:
             "exp": now_s + (lifetime_s or self.token_lifetime_s),
         }
         session_id = None
-        # The ordinal makes each token unique. Without the ordinal, a client that renews a refused
-        # token under a frozen clock would receive the same token again.
+        # The ordinal makes each token unique. Without it, a client that replaces a refused token
+        # under a frozen clock would receive the same token again.
         grant_claims: dict[str, Any] = {"jti": f"token-{self._issued_tokens}"}
         if redeemed is not None:
             grant = redeemed.grant
@@ -477,9 +482,9 @@ class Engine:
     ) -> dict[str, Any]:
         """Create an API key for a user.
 
-        The key has the given `permissions`, or all permissions of the organization if `permissions`
-        is None. Returns the key and its full value, which is not stored. Raises ValueError for a
-        permission that the organization does not have.
+        The key has the given `permissions`, or all of the organization's permissions if
+        `permissions` is None. Returns the key and its full value, which is not stored. Raises
+        ValueError if the organization does not have one of the permissions.
         """
         unknown = sorted(set(permissions or ()) - set(organization.permissions))
         if unknown:
@@ -499,9 +504,9 @@ class Engine:
         return {"value": value, "key": views.api_key(key, self.world.assumptions)}
 
     def request_id(self) -> str:
-        """Return a new request id for a response that the request log does not list.
+        """Return a new request id for a response that is not listed in the request log.
 
-        The id does not use up a request number, so the numbers in the log have no gaps.
+        This does not use up a request number, so the numbers in the log have no gaps.
         """
         self._unlogged_responses += 1
         number = f"beside/{self._unlogged_responses}"

@@ -1,7 +1,7 @@
-"""One exchange: its entry in the request log, and the context that the steps read and fill in.
+"""A single exchange: its entry in the request log, and the context that the steps read and fill in.
 
-Entries and contexts are plain data. The server creates a context, and carries out the effects of
-its exchange.
+Entries and contexts are plain data. The server creates the context, and carries out the exchange's
+effects.
 """
 
 from __future__ import annotations
@@ -23,51 +23,51 @@ from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import Change, World
 
-#: Replaces a value that an exchange no longer needs.
+#: Takes the place of a value that an exchange no longer needs.
 RELEASED: Any = None
 
 
 class Entry(CallRequest, kw_only=True):
-    """One exchange in the request log.
+    """An exchange in the request log.
 
     Request: `raw_headers` contains all headers as received. If `headers_cut` is true, long header
-    values are truncated, and each of them states its full length. `subject_id` is the id in the
-    path, and `subject` is the kind of resource that has this id. The principal is NOBODY until the
+    values have been truncated, and each states its full length. `subject_id` is the id in the path,
+    and `subject` is the kind of resource that it identifies. The principal is NOBODY until the
     request is authenticated. `judged` is true if the exchange reached the access check.
 
     Response: `code` is the code of a problem response, or None for any other response. `lost` is
     the kind of connection fault that caused the response to be lost, or None. `response_number` is
-    the ordinal of the response among all responses of the log, starting at 1. `response_number` is
-    0 before the response is decided. Each body is truncated to at most `request_log.BODY_KEPT`
-    bytes, and its full length is stored too.
+    the ordinal of the response among all responses in the log, starting at 1, or 0 until the
+    response is decided. Bodies are truncated to `request_log.BODY_KEPT` bytes, and their full
+    lengths are stored too.
 
     Reasons: `why` lists the notes, oldest first. `acted` lists the faults that acted, with their
     hit counts at that time. `altered` lists the parts of the response that faults altered.
     `unaltered` lists the faults that matched the request but did not change the response, for
-    example because the alteration is impossible. Each item consists of the fault's id and the
+    example because the alteration was impossible. Each item consists of the fault's id and the
     reason. `own_status` is the status before any alteration, or 0 if nothing was altered. `varied`
     lists the variation points at which the response was varied. `assumption` is the assumption that
-    decided the response, if only the call itself can tell which assumption did.
+    determined the response, in cases where only the call itself knows it.
 
-    Time: `came_ms` is the world time when the request arrived, before a skip clock moved for this
-    request. `real_ms` is the machine's time when the request arrived. `late_ms` is how long faults
-    delayed the response in real time. `took_ns` is the real time spent in the engine. Until the
-    response is decided, `took_ns` is the stopwatch reading at the start.
+    Time: `came_ms` is the world time at which the request arrived, before it caused a skip clock to
+    move. `real_ms` is the real time at which the request arrived. `late_ms` is how long faults
+    delayed the response, in real time. `took_ns` is the real time spent in the engine. Until the
+    response is decided, it is instead the stopwatch reading at the start.
 
-    `from_emulator` means that a user sent the request from the emulator's page, or resent it.
-    `passage` contains the positions of the request's arrival and the response's departure.
-    `passage` is None for a request that did not arrive over a socket. `is_connection_reused` is
-    True if the connection carried an earlier request, and None if there is no connection.
-    `in_progress` means that the exchange waits for its body, a delay or the disk, and that no
-    response has been sent.
+    `from_emulator` is true if a user sent the request from the emulator's page, or resent it.
+    `passage` contains the positions at which the request arrived and the response departed, and is
+    None for a request that did not arrive over a socket. `is_connection_reused` is True if the
+    connection carried an earlier request, and None if there is no connection. `in_progress` is true
+    if no response has been sent yet, because the exchange is waiting for its body, a delay or the
+    disk.
 
     `stale_at_ms` is None if the response shows the current state. If a fault made the response show
     an earlier state, `stale_at_ms` is the world time of that state.
 
-    A fault can deliver a request twice, which makes two exchanges. In the first exchange,
-    `second_delivery` is the second exchange. In the second exchange, `second_delivery_of` is the
-    number of the first exchange. In any other exchange, `second_delivery_of` is 0. `is_discarded`
-    means that the client received the response to the other delivery.
+    If a fault delivers a request twice, there are two exchanges. In the first, `second_delivery` is
+    the second exchange. In the second, `second_delivery_of` is the number of the first. In any
+    other exchange, `second_delivery_of` is 0. `is_discarded` is true if the client received the
+    response to the other delivery.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
@@ -129,8 +129,8 @@ class Entry(CallRequest, kw_only=True):
     def gave_up(self) -> bool:
         """Whether the client closed the connection before the whole response had been sent.
 
-        False if a fault caused the response to be lost, because the client then has nothing to wait
-        for.
+        This is False if a fault caused the response to be lost, because then there was nothing to
+        wait for.
         """
         if self.lost is not None or self.passage is None or self.in_progress:
             return False
@@ -138,26 +138,26 @@ class Entry(CallRequest, kw_only=True):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The notes of the exchange, with an additional note if the client gave up."""
+        """The exchange's notes, with an additional note if the client gave up."""
         if self.gave_up:
             return (*self.why, GAVE_UP_NOTE)
         return self.why
 
     @property
     def project(self) -> str | None:
-        """The id of the project that the path names, or None if the path names no project."""
+        """The id of the project in the path, or None if the path does not identify a project."""
         return self.subject_id if self.subject == "project" else None
 
     @property
     def operation(self) -> str | None:
-        """The id of the operation that the path names, or None if the path names no operation."""
+        """The id of the operation in the path, or None if the path does not identify an operation."""
         return self.subject_id if self.subject == "operation" else None
 
     def about(self, world: World) -> tuple[str | None, str | None]:
-        """Return the ids of the project and the organization to which the request refers.
+        """Return the ids of the project and the organization that the request is about.
 
-        The project is in the path, or is the project to which the operation in the path belongs.
-        The organization is in the path, or is the principal's organization. Either id may be None.
+        The project is the one in the path, or the one to which the operation in the path belongs.
+        The organization is the one in the path, or the principal's. Either id can be None.
         """
         project = None
         organization = self.principal.organization_id
@@ -172,11 +172,10 @@ class Entry(CallRequest, kw_only=True):
 
 
 class ExchangeContext(Entry, kw_only=True):
-    """An exchange whose steps are running, with its whole request and the results of the steps so far.
+    """An exchange in progress, with the complete request and the results of the steps that have run.
 
-    `refused` is a problem that a later step raises, such as an oversized body or a missing token.
-    Armed faults can act before the step raises the problem. `docs_url` returns the URL of our own
-    documentation.
+    `refused` is a problem that a later step will raise, such as an oversized body or a missing
+    token, so that armed faults can act first. `docs_url` returns the URL of our own documentation.
     """
 
     refused: Refused | None = None
@@ -185,41 +184,42 @@ class ExchangeContext(Entry, kw_only=True):
     key: ApiKey | None = None
     #: The kind of credentials in the Authorization header (see `faults.matching.FaultSubject`).
     credentials: str = "token"
-    #: The change that the call writes to.
+    #: The change to which the call writes.
     change: Change = cast("Change", None)
-    #: The record of the project, organization or operation on which the call acts.
+    #: The record of the project, organization or operation that the call is about.
     record: Any = None
     reply: Reply | None = None
     #: Whether the request has a body that has not been read yet.
     announces_body: bool = False
-    #: Which faults act on the request body, or None until this is decided.
+    #: Which faults act on the request body, or None if this has not been decided yet.
     upload: Decision | None = None
-    #: Which faults act before the commit, or None until this is decided.
+    #: Which faults act before the commit, or None if this has not been decided yet.
     decision: Decision | None = None
     #: The fault that acts on the connection while the response is sent.
     effect: FaultKind | None = None
-    #: The delay of the response after it is decided, in real milliseconds.
+    #: How long to delay the response once it has been decided, in real milliseconds.
     delay_ms: int = 0
-    #: The key of this request's `RetryWait` if the clock is a skip clock, otherwise an empty string.
+    #: With a skip clock, the key of this request's `RetryWait`, and otherwise an empty string.
     wait_key: str = ""
-    #: Whether other requests must arrive before the response is sent.
+    #: Whether the response is not sent until other requests have arrived.
     held: bool = False
-    #: The name of the response, which determines how the variation changes the response.
+    #: The name of the response, which determines how the variation changes it.
     response_name: str = ""
-    #: The uncommitted counts of the faults that could alter the response.
+    #: The counts, not yet committed, of the faults that could alter the response.
     alteration_counts: Change | None = None
-    #: The age of the state that a stale response should show, as set by a fault, in milliseconds of
-    #: world time.
+    #: How old the state is that a fault makes the response show, in milliseconds of world time.
     stale_age_ms: int = 0
     #: Whether the response's headers have been varied.
     headers_varied: bool = False
-    #: The response to a refused call, if it is remembered for the call's Idempotency-Key.
+    #: If the call was refused and the refusal is remembered for its Idempotency-Key, the response.
     remembered_refusal: Reply | None = None
-    #: The page size and cursor length of a list after variation.
+    #: The page size and the cursor length of a list, after variation.
     paging: Paging | None = None
 
     def discard_alterations(self) -> None:
-        """Discard the notes on alterations, because another response replaces the altered response."""
+        """Discard the notes on alterations, because the altered response is being replaced by
+        another one.
+        """
         self.altered = ()
         self.altered_beyond_contract = False
         self.own_status = 0
@@ -228,7 +228,7 @@ class ExchangeContext(Entry, kw_only=True):
     def copy_request(self, refused: Refused | None = None) -> ExchangeContext:
         """Return a new context for the same request.
 
-        If `refused` is given, the new exchange is refused with this problem.
+        If `refused` is given, the new exchange will be refused with this problem.
         """
         return ExchangeContext(
             method=self.method,

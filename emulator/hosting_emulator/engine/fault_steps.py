@@ -25,7 +25,7 @@ from hosting_emulator.world.value import Change
 
 
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
-    """Apply the armed faults before the call runs. Faults on the request body act first."""
+    """Apply the armed faults before the call runs, starting with faults on the request body."""
     if ctx.decision is None:
         if engine.world.has_faults_or_timeline and not ctx.second_delivery_of:
             outcome = _faults_on_upload(engine, ctx)
@@ -50,8 +50,8 @@ def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply 
 def _faults_on_upload(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Apply the armed faults to the body of a request.
 
-    For a request over a socket, the faults are chosen, and their delay passes, before the steps
-    start.
+    If the request arrived over a socket, these faults were chosen and their delay passed before the
+    steps began.
     """
     if ctx.upload is None:
         ctx.upload = decide_upload(engine, ctx)
@@ -65,15 +65,15 @@ def _faults_on_upload(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | N
 
 
 def decide_upload(engine: Engine, ctx: ExchangeContext) -> Decision:
-    """Choose the armed faults that act on the body of a request. Raises StoreFailed."""
+    """Choose the armed faults that act on a request body. Raises StoreFailed."""
     return _decide(engine, ctx, "upload")
 
 
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
-    """Apply the armed faults to a successful response, after the commit of the call.
+    """Apply the armed faults to a successful response, after the call has been committed.
 
-    Faults that match a refused request count it, but do not act on it. If an earlier fault is
-    already set to act on the connection while the response is sent, no other fault is considered.
+    Faults that match a refused request count it, but do not act on it. If a fault that acted before
+    the commit will disrupt the connection while the response is sent, no other fault is considered.
     """
     if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults_or_timeline:
         return None
@@ -98,7 +98,7 @@ def _decide(
 
 
 def has_faults_of(engine: Engine, stage: Stage) -> bool:
-    """Return whether any fault for a stage is armed."""
+    """Return whether any fault is armed that acts in this stage."""
     return any(stage_of(fault) == stage for fault in engine.world.tables[FAULTS.name].values())
 
 
@@ -111,11 +111,11 @@ def decide_at(
     refused: bool = False,
     number: int | None = None,
 ) -> Decision:
-    """Choose the armed faults that act at a stage, and commit their counts.
+    """Choose the armed faults that act in a stage, and commit their counts.
 
-    The counts stay committed even if the request is refused afterwards. `number` is the number of
-    the request in the request log, or None if the log does not list the request. Raises
-    StoreFailed, except at the `after_commit` stage.
+    The counts remain committed even if the request is refused afterwards. `number` is the request's
+    number in the request log, or None if the log does not list it. Raises StoreFailed, except in
+    the `after_commit` stage.
     """
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == stage]
     decision = NO_EFFECT
@@ -127,7 +127,7 @@ def decide_at(
         except StoreFailed:
             if stage != "after_commit":
                 raise
-            return NO_EFFECT  # the call is committed, so its response must not change
+            return NO_EFFECT  # the call has been committed, so its response must not change
     if faults:
         engine.usage.observe_faults(
             faults, engine.world, subject, decision, now_ms, number, refused=refused
@@ -136,7 +136,7 @@ def decide_at(
 
 
 def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> None:
-    """Record that the armed outcomes were considered for a request that starts an operation."""
+    """Record that the armed outcomes were considered for an operation-starting request."""
     if not engine.world.tables[OUTCOMES.name]:
         return
     applied_id = None if ctx.outcome is None else ctx.outcome.id
@@ -149,9 +149,9 @@ def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> 
 def _act(
     engine: Engine, ctx: ExchangeContext, decision: Decision, commit_phase: CommitPhase
 ) -> Reply | None:
-    """Apply the chosen faults. Return the response that replaces the call's response, or None.
+    """Apply the chosen faults. Return the response that replaces the call's own, or None.
 
-    If no fault replaces the response, `ctx.effect` may still disrupt the response while it is sent.
+    If no fault replaces the response, `ctx.effect` can still disrupt it while it is being sent.
     """
     ctx.acted += decision.acted
     for fault in decision.acted:
@@ -174,8 +174,8 @@ def _act(
 def reply_of(effect: FaultKind) -> Reply | None:
     """Return the response that a fault sends in place of the call's response.
 
-    The status is 0 if the fault sends nothing. Returns None if the fault only breaks the call's own
-    response, or sends a problem.
+    The status is 0 if the fault sends nothing. Returns None if the fault sends a problem, or only
+    disrupts the call's own response.
     """
     if effect.sends_nothing:
         return Reply(0, b"", content_type="", headers=())

@@ -1,4 +1,4 @@
-"""The properties of a request that are compared with the rules of faults and outcomes."""
+"""The properties of a request against which the rules of faults and outcomes are matched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hosting_emulator.faults.matching import FaultSubject
 
 
 def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
-    """Return the properties of a request that are compared with the rules of faults and outcomes."""
+    """Return the properties of a request against which the rules of faults and outcomes are matched."""
     project, organization = ctx.about(engine.world)
     return FaultSubject(
         call=str(ctx.call),
@@ -28,7 +28,7 @@ def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
 
 
 def _connection_word(ctx: ExchangeContext) -> str | None:
-    """Return `new` or `reused` for the connection of a request, or None if the request has no connection."""
+    """Return `new` or `reused` for a request's connection, or None if it has no connection."""
     if ctx.is_connection_reused is None:
         return None
     return "reused" if ctx.is_connection_reused else "new"

@@ -1,6 +1,6 @@
-"""The events of one world, for listeners.
+"""The events in one world, for its listeners.
 
-While a feed is not `awake`, an event costs only one check.
+While a feed is not `awake`, an event costs no more than one check.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ if TYPE_CHECKING:
     pass
 from hosting_emulator.engine.history import planned_in
 
-#: The maximum number of past events that a feed keeps for listeners that are slow or that
-#: reconnect.
+#: The maximum number of past events that a feed keeps for listeners that are slow or reconnecting.
 RING = 1000
-#: The kinds of events, in the order used in the documentation.
+#: The kinds of events, in the order in which the documentation lists them.
 KINDS = ("request", "commit", "clock", "fault", "outcome", "world", "worlds")
 
 
 @dataclass(slots=True)
 class FeedEvent:
-    """One event. `facts` is the content of the event, and `text` caches the encoded event.
+    """An event. `facts` is its content, and `text` caches its encoded form.
 
-    The content of a `request` event is an entry of the request log. A `clock` event has no content,
-    because listeners then query the clock.
+    The content of a `request` event is an entry in the request log. A `clock` event has no content,
+    because listeners query the clock themselves.
     """
 
     id: int
@@ -42,23 +41,23 @@ class FeedEvent:
 
 
 class Feed:
-    """The events of one world. A caller emits events only while `awake` is true.
+    """The events in one world. Callers must emit events only while `awake` is true.
 
-    Ids count up from `first_id`, which must be greater than all ids of earlier processes.
+    Ids count up from `first_id`, which must be greater than any id used by an earlier process.
     """
 
     def __init__(self, first_id: int) -> None:
         self.awake = False
-        #: Whether the world was deleted. Listeners must leave the feed of a deleted world.
+        #: Whether the world has been deleted. Listeners must then leave the feed.
         self.ended = False
         self.last_id = first_id
         self._ring: deque[FeedEvent] = deque(maxlen=RING)
         self._listeners: list[Callable[[], None]] = []
-        #: The number of consecutive events without a listener.
+        #: The number of consecutive events for which there was no listener.
         self._unheard = 0
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Call `wake` after each event from now on. `wake` must not block."""
+        """Add a listener: call `wake` after each event from now on. `wake` must not block."""
         self._listeners.append(wake)
         self._unheard = 0
         self.awake = True
@@ -66,7 +65,8 @@ class Feed:
     def leave(self, wake: Callable[[], None]) -> None:
         """Remove a listener.
 
-        Without listeners the feed stays awake for RING more events, in case a listener reconnects.
+        With no listeners left, the feed stays awake for another RING events, in case a listener
+        reconnects.
         """
         self._listeners.remove(wake)
 
@@ -76,9 +76,9 @@ class Feed:
         return len(self._listeners)
 
     def since(self, id_: int, limit: int) -> list[FeedEvent] | None:
-        """Return up to `limit` events whose ids are greater than `id_`, oldest first.
+        """Return up to `limit` events with ids greater than `id_`, oldest first.
 
-        Returns None if the feed has dropped some of these events, or has not reached the id.
+        Returns None if the feed has dropped some of these events, or has not reached that id yet.
         """
         if not 0 <= self.last_id - id_ <= len(self._ring):
             return None
@@ -86,7 +86,9 @@ class Feed:
         return list(islice(self._ring, start, start + limit))
 
     def emit_commit(self, title: str, writes: Writes, world: World) -> None:
-        """Emit events for a commit, and for its changes to the clock, the schedule, faults and outcomes."""
+        """Emit events for a commit and for its changes to the clock, the schedule, faults and
+        outcomes.
+        """
         refused = [str(entry.message) for entry in planned_in(writes) if entry.refused]
         commit = {
             "commit": world.commit,

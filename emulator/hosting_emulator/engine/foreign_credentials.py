@@ -1,7 +1,6 @@
-"""Recognizes credentials of other worlds, and describes them for the request log.
+"""Recognizes credentials from other worlds, and describes them for the request log.
 
-Clients never see these sentences in a problem of the public API, because the real service has no
-worlds.
+The public API never includes these sentences in a problem, because the real service has no worlds.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def describe_foreign(credential: str, owner: str, reached: str) -> str:
-    """Describe a credential of the `owner` world in a request to the `reached` world.
+    """Describe a credential from the world `owner` in a request that reached the world `reached`.
 
-    `credential` names the kind of credential in the request, such as `token`. For a request to the
-    default world, the sentence also names the usual mistake: the client dropped the path of the
-    `owner` world from its base URL.
+    `credential` names the kind of credential in the request, such as `token`. If the request
+    reached the default world, the sentence also names the usual mistake: the client dropped the
+    path of the world `owner` from its base URL.
     """
     sentence = f"this {credential} belongs to {owner}; the request reached {reached}"
     if reached == DEFAULT_WORLD:
@@ -33,19 +32,19 @@ def describe_foreign(credential: str, owner: str, reached: str) -> str:
 
 
 def describe_foreign_key(engine: Engine, value: str) -> str | None:
-    """Return a sentence about an API key of another world, or None if no other world has the key."""
+    """Return a sentence about an API key from another world, or None if no other world has this key."""
     return _describe(engine, "API key", f"api_key:{digest(value)}")
 
 
 def describe_foreign_ticket(engine: Engine, secret: str) -> str | None:
-    """Return a sentence about a ticket of another world, or None if no other world has the ticket."""
+    """Return a sentence about a ticket from another world, or None if no other world has this ticket."""
     return _describe(engine, "ticket", f"ticket:{digest(secret)}")
 
 
 def describe_foreign_grant(
     engine: Engine, credential: str, is_issued_by: Callable[[Engine], bool]
 ) -> str | None:
-    """Return a sentence about a code or refresh token that another world issued, or None."""
+    """Return a sentence about a code or refresh token that another world issued, or None if none did."""
     owners = [other.world.name for other in engine.worlds() if is_issued_by(other)]
     return _describe_owners(engine, credential, owners)
 
@@ -56,7 +55,7 @@ def _describe(engine: Engine, credential: str, index_key: str) -> str | None:
 
 
 def _describe_owners(engine: Engine, credential: str, owners: list[str]) -> str | None:
-    # A copy of a world has the credentials of the original too.
+    # A copy of a world also has the original's credentials.
     if not owners or engine.world.name in owners:
         return None
     return describe_foreign(credential, owners[0], engine.world.name)

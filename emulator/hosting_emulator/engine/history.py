@@ -1,8 +1,7 @@
-"""The history of one world: its latest commits, and the snapshots that a user took.
+"""The history of one world: its latest commits, and the snapshots that users took.
 
-States share all unchanged rows, so a state needs memory only for the rows that its commit wrote.
-The history exists only in memory. Old commits are dropped, and the history is lost when the process
-ends.
+States share all unchanged rows, so each state needs memory only for the rows that its commit wrote.
+Old commits are dropped. The history exists only in memory, so it is lost when the process ends.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from hosting_emulator.world.records import TimelineEntry
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Transition, World, Writes
 
-#: The titles of commits that only count requests for armed faults or against the rate limit.
+#: The titles of commits that only count requests, for armed faults or against the rate limit.
 FAULTS_COUNTED = "faults counted"
 RATE_COUNTED = "requests counted"
-#: The title of commits that record when a skip clock expects a retry.
+#: The title of commits that record when a retry makes sense, for a skip clock.
 WAIT_NOTED = "wait noted"
 #: The maximum number of commits in a world's history.
 CAPACITY = 1000
 #: The maximum number of rows that a history keeps from replaced worlds. A reset or an import
-#: replaces the world. A row takes about 1 KB.
+#: replaces the world. A row takes up about 1 KB.
 MOST_ROWS_REPLACED = 100_000
-#: The maximum number of snapshots of a world. A test that takes more snapshots has probably
-#: forgotten to delete some.
+#: The maximum number of snapshots of a world. A test that takes more has probably forgotten to
+#: delete them.
 MOST_SNAPSHOTS = 1000
 
 
@@ -40,19 +39,21 @@ def planned_in(writes: Writes) -> list[TimelineEntry]:
 
 
 class SavedState(msgspec.Struct, frozen=True):
-    """A state of a world, and the world time at which the state was saved."""
+    """A state of a world, and the world time at which it was saved."""
 
     world: World
     at_ms: int
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """A committed change to a world: its title, the rows it wrote, and the world before and after it.
+    """A committed change to a world: its title, the rows that it wrote, and the world before and
+    after it.
 
     `entered` lists the states that operations entered during the commit, in order. The world after
-    the commit shows only the last state of each operation. `manual_change` describes a change that
-    a user made by hand, in the form of a step in a story. `restored` is the earlier state that the
-    commit restored, if any. `request` is the number of the request that made the commit, if any.
+    the commit shows only the final state of each operation. If a user made the change by hand,
+    `manual_change` describes it in the form of a story step. `restored` is the earlier state that
+    the commit restored, if any. `request` is the number of the request that caused the commit, if
+    any.
     """
 
     title: str
@@ -66,20 +67,22 @@ class Commit(msgspec.Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The commit's number in its world."""
+        """The commit's number within its world."""
         return self.world.commit
 
     @property
     def is_listed(self) -> bool:
         """Whether lists of the history show the commit.
 
-        Lists omit commits that only count requests or note the wait before a retry.
+        Lists omit commits that only count requests or record the wait before a retry.
         """
         return self.title not in (FAULTS_COUNTED, RATE_COUNTED, WAIT_NOTED)
 
 
 class History(deque[Commit]):
-    """The latest commits of one world, oldest first. A full history drops its oldest commit."""
+    """The latest commits in one world, oldest first. When the history is full, the oldest commit is
+    dropped.
+    """
 
     def __init__(self) -> None:
         super().__init__(maxlen=CAPACITY)
@@ -87,8 +90,8 @@ class History(deque[Commit]):
     def append_replacement(self, replacement: Commit) -> None:
         """Add a commit that replaced the whole world.
 
-        Drops the oldest commits if the replaced worlds in the history together have more than
-        MOST_ROWS_REPLACED rows.
+        If the replaced worlds in the history have more than MOST_ROWS_REPLACED rows in total, the
+        oldest commits are dropped.
         """
         self.append(replacement)
         rows = 0
@@ -107,11 +110,11 @@ class History(deque[Commit]):
         return next((commit for commit in self if commit.number == number), None)
 
     def world_at(self, at_ms: int) -> World:
-        """Return the world as it was at world time `at_ms`: after the last commit made by then.
+        """Return the world as it was at world time `at_ms`, after the last commit made by then.
 
-        Commits that a rewind undid are ignored. If the world was created or replaced after this
+        Commits that a rewind undid are ignored. If the world was created or replaced after that
         time, the result is the state right after the creation or replacement. If the history no
-        longer reaches back to this time, the result is the oldest state in the history.
+        longer goes back that far, the result is the oldest state in it.
         """
         oldest = self[-1].world
         latest_number = oldest.commit
@@ -128,12 +131,11 @@ class History(deque[Commit]):
         return oldest
 
     def state_after(self, number: int) -> World | None:
-        """Return the world after the commit with this number, or None if the history does not
-        contain it.
+        """Return the world as it was after the commit with this number, or None if it is not in the
+        history.
 
-        The state after a listed commit includes the hit counts that the commit's own request
-        recorded afterwards. The state after the latest listed commit is the current world, with all
-        counts.
+        The result includes the hit counts that the same request recorded after the commit. After
+        the latest listed commit, the result is the current world, with all counts.
         """
         later = iter(self)
         commit = next((commit for commit in later if commit.number == number), None)
@@ -153,11 +155,11 @@ class History(deque[Commit]):
 
 
 class TooManySnapshots(Exception):
-    """A world already has the maximum number of snapshots."""
+    """The world already has the maximum number of snapshots."""
 
 
 class Snapshots(dict[str, SavedState]):
-    """The snapshots of one world by id, in the order in which they were taken."""
+    """One world's snapshots by id, in the order in which they were taken."""
 
     def __init__(self) -> None:
         super().__init__()

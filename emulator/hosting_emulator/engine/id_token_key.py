@@ -1,10 +1,10 @@
 """The key that signs ID tokens: the published test key `testRSA2048` of RFC 9500, section 2.1.
 
-Everyone knows this private key, so an ID token proves nothing. A published key is acceptable here,
+This private key is public knowledge, so an ID token proves nothing. That is acceptable here,
 because anyone who can reach the emulator can get a token for any user without a password. A fixed
-key takes no time to generate, and secret scanners can recognize the key as a test key. The emulator
-itself accepts no ID token as a credential. All worlds use this key. The issuer in an ID token
-distinguishes worlds, and every OpenID client must check the issuer.
+key takes no time to generate, and secret scanners can recognize it as a test key. The emulator
+itself does not accept ID tokens as credentials. All worlds use this key. An ID token's issuer
+identifies the world, and every OpenID client must check the issuer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 KEY_ID = "rfc9500-test-rsa-2048"
-#: The key in PKCS #1 DER. Without a PEM header, scanners do not mistake the key for a leaked
+#: The key in PKCS #1 DER. It has no PEM header, so that scanners do not mistake it for a leaked
 #: secret.
 _TEST_RSA_2048 = """
 MIIEowIBAAKCAQEAsPnoGUOnrpiSqt4XynxA+HRP7S+BSObI6qJ7fQAVSPtRkqso
@@ -51,7 +51,7 @@ UjmopwKBgAqB2KYYMUqAOvYcBnEfLDmyZv9BTVNHbR2lKkMYqv5LlvDaBxVfilE0
 @cache
 def id_token_key() -> RSAPrivateKey:
     """Return the private key that signs ID tokens."""
-    # Imported lazily so that a process that only sees API keys never loads cryptography.
+    # Import cryptography lazily, so that a process that only sees API keys never loads it.
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 

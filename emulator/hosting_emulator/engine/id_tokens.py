@@ -30,8 +30,8 @@ def id_token_jwk() -> dict[str, Any]:
 
 
 def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
-    """Return an ID token with these claims, bound to its access token by the `at_hash` claim."""
-    # Imported lazily so that a process that only sees API keys never loads PyJWT.
+    """Return an ID token with these claims. Its `at_hash` claim binds it to the access token."""
+    # Import PyJWT lazily, so that a process that only sees API keys never loads it.
     import jwt
 
     at_hash = base64url(sha256(access_token.encode()).digest()[:16])
@@ -41,10 +41,10 @@ def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
 
 
 def read_id_token(token: str, issuer: str) -> dict[str, Any] | None:
-    """Return the claims of an ID token, or None if the token is not an ID token from this issuer.
+    """Return the claims in an ID token, or None if it is not an ID token from this issuer.
 
-    The token may have expired, but must have an audience and a session. Anyone can sign an ID token
-    (see `id_token_key`), so the claims prove nothing.
+    The token is allowed to be expired, but must name an audience and a session. Anyone can sign an
+    ID token (see `id_token_key`), so the claims prove nothing.
     """
     public_key = id_token_key().public_key()
     return verified_claims(token, public_key, ALGORITHM, issuer=issuer, options=_OPTIONS)

@@ -1,4 +1,4 @@
-"""Decodes JSON Web Tokens without time checks. Callers check the times against the world's clock.
+"""Decodes JSON Web Tokens without checking their times. Callers check them against the world's clock.
 
 PyJWT is imported lazily so that a process that only sees API keys never loads cryptography.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from typing import Any
 
-#: PyJWT checks times only against the machine's clock, so its time checks are off.
+#: PyJWT can check times only against the machine's clock, so these checks are disabled.
 NO_TIME_CHECKS: Any = {
     "verify_exp": False,
     "verify_nbf": False,
@@ -24,7 +24,7 @@ def verified_claims(
     issuer: str | None = None,
     options: Any = NO_TIME_CHECKS,
 ) -> dict[str, Any] | None:
-    """Return the claims of a token, or None if the token or its signature is invalid."""
+    """Return the claims in a token, or None if the token or its signature is invalid."""
     import jwt
 
     try:
@@ -37,7 +37,7 @@ def verified_claims(
 
 
 def unverified_claims(token: str) -> dict[str, Any]:
-    """Return the claims of a token without checking its signature, or {} if the token cannot be decoded."""
+    """Return the claims in a token without checking its signature, or {} if it cannot be decoded."""
     import jwt
 
     try:

@@ -1,4 +1,4 @@
-"""The interface for storing a world. The base class in this module stores nothing on disk."""
+"""The interface for storing a world. The base class in this module does not store anything."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hosting_emulator.engine.history import Commit
 
 
 class Keeper:
-    """Stores the commits of one world. This base class stores nothing.
+    """Stores the commits of one world. This base class does not store anything.
 
-    A subclass in `storage` writes the commits to disk. A method that cannot store a commit raises
-    OSError. `starts` is the number of times that the world was loaded from disk: 0 in the process
-    that created the world. `shown_ms` is the latest world time that a client saw, and is set by the
+    A subclass in `storage` writes the commits to disk. Its methods raise OSError if a commit cannot
+    be stored. `starts` is how many times the world has been loaded from disk: 0 in the process that
+    created it. `shown_ms` is the latest world time that a client has seen, and is set by the
     engine. If `waits` is true, responses must wait for `durable`. If `is_on_disk` is true, the
     commits outlive the process.
     """
@@ -31,10 +31,12 @@ class Keeper:
         """Store a commit."""
 
     def replace(self, world: World) -> None:
-        """Store a whole world in place of all earlier commits."""
+        """Store a complete world, which replaces all earlier commits."""
 
     def durable(self) -> Awaitable[None] | None:
-        """Return an awaitable that completes once all commits are durable, or None if they already are."""
+        """Return an awaitable that completes when all commits are durable, or None if they already
+        are.
+        """
         return None
 
 

@@ -1,7 +1,7 @@
-"""The interface through which the engine reports to judges. The engine knows nothing about the judges.
+"""The interface through which the engine reports to judges, without depending on them.
 
-An observer runs while a client's request is handled. An error in an observer must never reach that
-client, so every observer is called through `notify`.
+An observer runs while a client's request is being handled. An error in an observer must never
+affect that client, so observers are always called through `notify`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EndReason: TypeAlias = Literal["deleted", "reset", "loaded", "replaced"]
 
 
 class Observer(Protocol):
-    """The methods that all observers have in common."""
+    """The base class of all observers."""
 
     def on_error(self, error: Exception) -> None:
         """Record an error that another method of this observer raised."""
@@ -32,7 +32,9 @@ class LogObserver(Observer, Protocol):
         """Handle an exchange that the full log is about to drop."""
 
     def on_end(self, reason: EndReason) -> None:
-        """Handle the end of the log, which is about to be cleared or deleted with its world."""
+        """Handle the end of the log, which is about to be cleared, or deleted together with its
+        world.
+        """
 
 
 _Observer = TypeVar("_Observer", bound=Observer)
@@ -41,7 +43,7 @@ _Observer = TypeVar("_Observer", bound=Observer)
 def notify(observers: Iterable[_Observer], call: Callable[[_Observer], None]) -> None:
     """Call every observer.
 
-    An error in an observer is logged and recorded, and does not stop the other observers.
+    An error in one observer is logged and recorded, and does not affect the other observers.
     """
     for observer in tuple(observers):
         try:

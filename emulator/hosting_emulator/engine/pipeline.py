@@ -1,11 +1,11 @@
 """The steps of one exchange.
 
-Every request passes through a sequence of steps that share one context.
+Every request passes through a sequence of steps that share a context.
 
-A step reads the context and fills it in. A step refuses the request by raising Refused, ends the
-exchange by returning a response, and requests a wait by returning a Delay. The world may change
-during a wait, so all steps run again after a wait. A step itself never waits, and does not know how
-a response is sent.
+Each step reads the context and adds to it. A step can refuse the request by raising Refused, end
+the exchange by returning a response, or request a wait by returning a Delay. The world can change
+during a wait, so all steps run again afterwards. A step itself never waits, and does not know how
+responses are sent.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ Step: TypeAlias = Callable[[Engine, ExchangeContext], Delay | Reply | None]
 
 
 def admit(engine: Engine, ctx: ExchangeContext) -> None:
-    """Number the request, run all due events, and read the X-Request-Id."""
+    """Assign a number to the request, run all due events, and read the X-Request-Id."""
     ctx.took_ns = stopwatch_ns()
     world = engine.world
     ctx.world = world
@@ -80,7 +80,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
         if world.clock.mode == "skip" and not ctx.second_delivery_of:
             move_to_end_of_wait(engine, ctx)
     else:
-        # The steps have started over after a delay, so measure how late the request is.
+        # The steps are running again after a delay, so measure how long it was.
         ctx.late_ms = engine.machine_ms - ctx.real_ms
     request_ids = ctx.headers.getall("X-Request-Id", ())
     if request_ids:
@@ -91,7 +91,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def route(engine: Engine, ctx: ExchangeContext) -> None:
-    """Find the call and the subject that the path identifies."""
+    """Find the call and the subject that the request's path identifies."""
     calls = calls_at(engine.world.assumptions.operation_path)
     try:
         match = calls.find(ctx.method, ctx.path)
@@ -102,7 +102,7 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
             if engine.world.assumptions.wrong_method == "not_found":
                 refused = refused.as_unknown_path()
         if not ctx.path.startswith("/v1/"):
-            # Paths outside /v1 are not part of the API, so this refusal needs no authentication.
+            # Paths outside /v1 are not part of the API, so refuse them without authentication.
             raise _misplaced(engine, ctx) or _unknown_path(refused) from None
         ctx.refused = refused
         return
@@ -113,14 +113,18 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _unknown_path(refused: Refused) -> Refused:
-    """Return the refusal of a path outside /v1, whose detail may name the nearest path of the API."""
+    """Return the refusal for a path outside /v1. Its detail can suggest the most similar path in
+    the API.
+    """
     if isinstance(refused, PathRefused) and refused.hint:
         refused.detail = f"{refused.detail.rstrip('.')}{refused.hint}"
     return refused
 
 
 def _misplaced(engine: Engine, ctx: ExchangeContext) -> Refused | None:
-    """Return the refusal of a path for an unknown world or a dev origin, or None for any other path."""
+    """Return the refusal for a path that belongs to an unknown world or to a dev origin, or None
+    for any other path.
+    """
     why = "no call has this path"
     _, first, name, *_ = [*ctx.path.split("/"), "", ""]
     action = None
@@ -128,7 +132,8 @@ def _misplaced(engine: Engine, ctx: ExchangeContext) -> Refused | None:
         action = "Check the name of the world in the base URL."
         detail = f"There is no world {name[:64]!r}; GET /_emulator/worlds lists all worlds."
         if name == "v1":
-            # The client has joined the base URL and the path as if the base URL named a file.
+            # The client has resolved the path against the base URL as if the latter ended in a file
+            # name.
             detail = "There is no world 'v1'; the path of a call in a world is /worlds/NAME/v1/…"
     elif first == ".service":
         detail = (
@@ -143,7 +148,7 @@ def _misplaced(engine: Engine, ctx: ExchangeContext) -> Refused | None:
 
 
 def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
-    """Authenticate the caller, before any other problem is reported (contract, section Authentication)."""
+    """Authenticate the caller before reporting any other problem (contract, section Authentication)."""
     change = Change(engine.world, ctx.at_ms)
     ctx.change = change
     sent = ctx.headers.getall("Authorization", ())
@@ -154,7 +159,7 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
             refused.why = describe_foreign_key(engine, sent[0].partition(" ")[2].strip())
         if not engine.world.has_faults_or_timeline or ctx.spec is None:
             raise
-        # A later step raises the refusal, because the armed faults act first.
+        # Let a later step raise the refusal, so that the armed faults act first.
         ctx.refused = refused
         ctx.credentials = "invalid" if sent else "none"
         return
@@ -165,17 +170,17 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def refuse_misdirected(engine: Engine, ctx: ExchangeContext) -> None:
-    """Refuse a request that is not for this server, regardless of its credentials."""
+    """Refuse a request that is not meant for this server, whatever its credentials."""
     refused = ctx.refused
     assert refused is not None
-    # Resolve the route so that the request log can name the call.
+    # Find the route, so that the request log can name the call.
     with suppress(Refused):
         route(engine, ctx)
     raise refused
 
 
 def read(engine: Engine, ctx: ExchangeContext) -> None:
-    """Count the request against the rate limit, then read its headers, query and body."""
+    """Count the request against the rate limit, then parse its headers, query and body."""
     assumptions = engine.world.assumptions
     if assumptions.rate_limit != "off" and not ctx.second_delivery_of:
         _count_for_rate_limit(engine, ctx)
@@ -195,9 +200,9 @@ def _count_for_rate_limit(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
-    """Find the record on which the call acts, and check that the caller may make the call.
+    """Find the record that the call is about, and check that the caller is allowed to make the call.
 
-    A poll of an unfinished operation moves a skip clock to the next event of the operation. Raises
+    A poll of an unfinished operation moves a skip clock to the operation's next event. Raises
     Refused.
     """
     ctx.judged = True
@@ -213,7 +218,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
         due_ms = engine.due_of(ctx.record.id)
         if due_ms is None:
             return
-        # Move time before the call runs, so that the response shows the world at the new time.
+        # Move time before the call runs, so that the response shows the world as of the new time.
         engine.move_up_to(min(due_ms, LATEST_MS))
         ctx.change = Change(engine.world, engine.now_ms())
         ctx.record = authorize(ctx.change, ctx)
@@ -222,7 +227,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def perform(engine: Engine, ctx: ExchangeContext) -> None:
-    """Run the call, or replay the response that is remembered for its Idempotency-Key."""
+    """Run the call, or replay the response remembered for its Idempotency-Key."""
     variation = engine.world.variation
     if variation is not None:
         _vary_request(engine, ctx, variation)
@@ -238,7 +243,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         reply = _call(engine, ctx)
         if engine.world.has_faults_or_timeline:
             reply = read_stale(engine, ctx, reply)
-    # A remembered response keeps its first variation, so it is not varied again.
+    # A remembered response has already been varied, so do not vary it again.
     if variation is not None and reply.varied is None:
         reply.body, reply.varied = vary_body(
             variation, ctx.response_name, ctx.spec.response, reply.body, ctx.paging
@@ -246,8 +251,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.varied = reply.varied or ()
     ctx.assumption = reply.assumption
     if reply.status >= 400:
-        # Headers are not remembered, so take the X-Request-Id of a remembered refusal from its
-        # body.
+        # Headers are not remembered, so take a remembered refusal's X-Request-Id from its body.
         problem = msgspec.json.decode(reply.body)
         ctx.code = problem["code"]
         reply.headers = (*NO_STORE, ("X-Request-Id", problem["request_id"]))
@@ -262,7 +266,8 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
 
 def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) -> None:
     """Name the response, and vary the page size and cursor length of a list."""
-    # Responses with the same Idempotency-Key share a name, so a replay varies like the first response.
+    # Responses for the same Idempotency-Key share a name, so a replay varies in the same way as the
+    # first response.
     key = ctx.idempotency_key if ctx.spec.idempotent else ""
     ctx.response_name = name_response(engine, ctx, key)
     if ctx.spec.response == "DeploymentPage":
@@ -272,7 +277,7 @@ def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) ->
 
 
 def _call(engine: Engine, ctx: ExchangeContext) -> Reply:
-    """Run the call. An operation that the call starts gets the next matching armed outcome."""
+    """Run the call. If it starts an operation, the operation gets the next matching armed outcome."""
     begins_operation = ctx.spec.idempotent and ctx.spec.response == "Operation"
     if begins_operation and engine.world.tables[OUTCOMES.name]:
         ctx.outcome = next_outcome(ctx.change, fault_subject(engine, ctx))
@@ -289,9 +294,9 @@ def _call(engine: Engine, ctx: ExchangeContext) -> Reply:
 
 
 def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) -> None:
-    """Remember a refusal for the Idempotency-Key of its request, if the world's assumptions say so.
+    """Remember a refusal for the request's Idempotency-Key, if the world's assumptions say so.
 
-    A retryable refusal is never remembered, because a retry may succeed.
+    A retryable refusal is never remembered, because a retry can succeed.
     """
     if not ctx.spec.idempotent or PROBLEMS[refused.code].retryable:
         return
@@ -314,7 +319,7 @@ def _is_retryable(reply: Reply) -> bool:
 
 
 def commit(engine: Engine, ctx: ExchangeContext) -> None:
-    """Commit the call's change, unless a fault that acts before the commit suppresses the response."""
+    """Commit the call's change, unless a fault before the commit suppresses the response."""
     change = ctx.change
     reply = ctx.reply
     assert reply is not None
@@ -327,20 +332,22 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
         try:
             engine.commit(change, ctx.spec.call_id)
         except StoreFailed:
-            # A read succeeds even if the time at which its API key was last used cannot be stored.
+            # A read must succeed even if the time of its API key's last use cannot be stored.
             if not is_read:
                 raise
     is_counted = engine.world.has_faults_or_timeline and not ctx.second_delivery_of
     if is_counted and engine.world.tables[TIMELINE.name]:
         counted = Change(engine.world, ctx.at_ms)
         count_call(counted, ctx.spec.call_id)
-        # The call itself is already committed, so its response remains valid.
+        # The call itself has already been committed, so its response remains valid.
         with suppress(StoreFailed):
             engine.commit(counted, "timeline")
 
 
 def _note_use_of_key(change: Change, key_id: str) -> None:
-    """Store when an API key was last used, at most once a second, so that reads rarely write."""
+    """Store when an API key was last used. To keep reads from writing often, do so at most once a
+    second.
+    """
     now = format_timestamp(change.now_ms)
     key = change.row(API_KEYS, key_id)
     if key.last_used_at is None or key.last_used_at[:19] != now[:19]:
@@ -360,9 +367,9 @@ CALL_STEPS: Sequence[Step] = (
     count_alterations,
     faults_after_commit,
 )
-#: The steps of a request whose Host or Origin this server does not serve.
+#: The steps of a request with a Host or Origin that this server does not serve.
 MISDIRECTED_STEPS: Sequence[Step] = (admit, refuse_misdirected)
-#: The steps that redeem a ticket. A redemption is not one of the contract's calls.
+#: The steps of a request that redeems a ticket. Redeeming is not one of the contract's calls.
 REDEEM_STEPS: Sequence[Step] = (
     admit,
     find_origin,

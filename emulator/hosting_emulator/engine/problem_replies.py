@@ -1,4 +1,4 @@
-"""Turns a refusal into a response: a problem document (contract, section Errors; RFC 9457)."""
+"""Turns refusals into responses that contain a problem document (contract, section Errors; RFC 9457)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from hosting_emulator.contract.problems import PROBLEMS, Refused
 
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:
-    """Return the seconds in a response's Retry-After header, or None if no header has a valid number.
+    """Return the number of seconds in a response's Retry-After header, or None if there is no valid
+    number.
 
-    A number with ten or more digits is ignored, because no client waits that long.
+    Numbers with ten or more digits are ignored, because no client waits that long.
     """
     for name, value in headers:
         if name.lower() != "retry-after":
@@ -43,9 +44,9 @@ def problem_reply(
     assumptions: Assumptions,
     spec: CallSpec | None = None,
 ) -> Reply:
-    """Return the response to a refused request: a problem document (contract, section Errors; RFC 9457).
+    """Return the response to a refused request, which contains a problem document.
 
-    `spec` is the call that the request matches, if any. `own_docs_url` is the URL of our own
+    `spec` is the call that the request matched, if any. `own_docs_url` is the URL of our own
     documentation, without a trailing slash.
     """
     problem = PROBLEMS[refused.code]

@@ -1,12 +1,12 @@
-"""Protected faults: faults, outcomes and interventions that a judge adds to worlds of a process.
+"""Protected faults: faults, outcomes and interventions that a judge adds to a process's worlds.
 
-A client cannot remove protected faults. Protected faults are added again after a reset, a scenario
-load, a state import, a rewind or the removal of all faults. Protected faults are also added to new
-worlds in their scope. The worlds in a scope share the counts. A protected fault for the n-th
-request of a call therefore counts the requests that the client sends to all these worlds.
+Clients cannot remove protected faults. They are added again after a reset, a scenario load, a state
+import, a rewind or the removal of all faults, and are also added to new worlds in their scope. All
+worlds in the scope share a protected fault's counts. A protected fault for the n-th request for a
+call therefore counts the requests to all of these worlds together.
 
-Protected faults belong to the process and not to a world. An exported state contains no protected
-faults, and a world on disk never gets protected faults.
+Protected faults belong to the process rather than to a world. Exported states do not contain them,
+and they are never added to a world on disk.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hosting_emulator.messages import ProtectedKind
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import Change, World, apply
 
-#: The order of the first protected fault. Protected faults come after all other faults of a world.
+#: The order of the first protected fault. In a world, protected faults come after all other faults.
 _FIRST_ORDER = 1_000_000_000
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
 #: The kinds of documents that a judge can protect.
@@ -37,7 +37,7 @@ class ProtectedFault:
     """A fault, an outcome or an intervention that is added to every world in its scope.
 
     `names` are the names of the worlds in the scope, or None for all worlds. Copies of these worlds
-    are in the scope too.
+    are in the scope as well.
     """
 
     def __init__(
@@ -51,17 +51,17 @@ class ProtectedFault:
         self.kind = kind
         self.document = document
         self.names = None if names is None else set(names)
-        #: The fault, with its counts from the world that received the latest request. The value is
-        #: None for an intervention.
+        #: The fault, with the counts from the world that received the latest request. None for an
+        #: intervention.
         self.fault: Fault | None = None
-        #: The number of times that an intervention was applied: once to each world, and again each
-        #: time the world is reset or replaced.
+        #: How many times the intervention was applied: once to each world, and again whenever a
+        #: world is reset or replaced.
         self.applied = 0
         self._lives: WeakKeyDictionary[object, int] = WeakKeyDictionary()
 
     @property
     def family(self) -> RuleCategory:
-        """The category of the rule: fault or outcome."""
+        """The rule's category: fault or outcome."""
         return _FAMILIES[self.kind]
 
     def covers(self, world: World) -> bool:
@@ -71,15 +71,14 @@ class ProtectedFault:
     def put(self, change: Change, engine: object, life: int) -> None:
         """Add this fault to a world, unless the world already has it.
 
-        `life` is the number of times that the world's log was cleared.
+        `life` is how many times the world's log has been cleared.
         """
         if self.fault is not None:
             if change.world.get(self.family.table, self.id) != self.fault:
                 change.put(self.family.table, self.id, self.fault)
         elif self._lives.get(engine) != life:
             self._lives[engine] = life
-            # Ignore the refusal, because an intervention does not have to be possible in every
-            # world.
+            # Ignore the refusal: an intervention does not have to be possible in every world.
             with suppress(DocumentRefused):
                 read_intervention(self.document).apply(change)
                 self.applied += 1
@@ -112,10 +111,10 @@ class ProtectedFaults:
     ) -> ProtectedFault:
         """Add a fault, an outcome or an intervention from its document.
 
-        Names in the document are resolved in `world`. Raises DocumentRefused.
+        Names in the document are looked up in `world`. Raises DocumentRefused.
         """
         order = _FIRST_ORDER + self._count
-        # A world stores a fault under an id that is derived from the fault's order.
+        # In a world, a fault is stored under an id that is derived from its order.
         id_ = f"{kind}-{order + 1}"
         protected = ProtectedFault(id_, kind, document, names)
         if kind == "intervention":
@@ -128,13 +127,13 @@ class ProtectedFaults:
         return protected
 
     def get(self, id_: str) -> ProtectedFault | None:
-        """Return the protected fault with this id, or None if there is no such fault."""
+        """Return the protected fault with this id, or None if there is none."""
         return self._by_id.get(id_)
 
     def remove(self, protected: ProtectedFault) -> None:
         """End the protection of a fault.
 
-        Each world keeps the fault until the fault is deleted there.
+        Each world keeps the fault until it is deleted there.
         """
         self._by_id.pop(protected.id, None)
 
@@ -151,14 +150,14 @@ class ProtectedFaults:
                 protected.put(change, engine, life)
 
     def take_counts(self, world: World) -> None:
-        """Copy the counts from a world to all protected faults whose scope contains the world."""
+        """Copy the counts from a world to all protected faults that have the world in their scope."""
         for protected in self._by_id.values():
             if protected.covers(world):
                 protected.take_counts(world)
 
 
 def without_protected(world: World) -> World:
-    """Return a copy of a world without protected faults, which belong to a judge."""
+    """Return a copy of a world without the protected faults, which belong to a judge."""
     change = Change(world, world.at_ms)
     for family in _FAMILIES.values():
         for fault in world.tables[family.table.name].values():

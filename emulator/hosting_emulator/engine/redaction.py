@@ -1,9 +1,9 @@
-"""Redaction removes a world's secrets from text that is shown or exported.
+"""Redaction removes secrets from text before it is shown or exported.
 
-Clients may put secrets in unexpected places and encode secrets in unexpected ways. A view of a
-client's requests must leak none of the secrets in them. A secret is recognized by its value or by
-its form, anywhere in a text, even inside two nested encodings (percent-encoding, base64 or JSON
-escapes). Redaction takes time proportional to the length of the text.
+Clients can put secrets in unexpected places, encoded in unexpected ways, but a view of a client's
+requests must not leak any of them. A secret is recognized by its value or its form, anywhere in a
+text, even inside two nested encodings (percent-encoding, base64 or JSON escapes). Redaction takes
+time proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ _PIECE = re.compile(r"[\w-]{20,}", re.ASCII)
 _DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]*+)+", re.ASCII)
 #: The beginning of a truncated JWT: its header and part of its payload.
 _CUT_JWT = re.compile(r"eyJ[\w-]{12,}\Z", re.ASCII)
-#: An API key with any prefix, because the assumption about the prefix may have changed.
+#: An API key with any prefix, because the world's assumption about the prefix may have changed.
 _KEY = re.compile(rf"(?=([a-z]{{2,8}}_[\w-]{{{SECRET_LENGTH}}}))", re.ASCII)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")
 _JOINTS = str.maketrans("/-_", "   ")
-#: Text is redacted as an API key if at least this many characters follow the key prefix.
+#: Text with the prefix of an API key is redacted if at least this many characters follow.
 _SECRET_CHARACTERS = 20
-#: Longer pieces are not searched for the values of secrets.
+#: Pieces that are longer than this are not looked up as values of secrets.
 _LONGEST_PIECE = 256
-#: The last word of a truncated text, which may be most of a secret.
+#: The last word of a truncated text, which may contain most of a secret.
 _LAST_WORD = re.compile(rb"(?<![\w-])[\w-]+\Z")
 #: The maximum number of nested encodings to decode.
 _MOST_ENCODINGS = 2
-#: Known schemes of Authorization headers. If the first word of the header is not a known scheme, it
-#: may be the secret itself.
+#: Known authentication schemes. If an Authorization header does not begin with one of them, its
+#: first word may be the secret itself.
 _SCHEMES = frozenset({"bearer", "basic", "digest", "token", "apikey", "negotiate"})
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie", "x-control-token"})
-#: Patterns of secrets that belong to this process rather than to a world (see `keep_secret`).
+#: Patterns for secrets that belong to this process rather than to a world (see `keep_secret`).
 _PROCESS_SECRETS: dict[str, re.Pattern[str]] = {}
 #: The minimum length of a process secret. A shorter secret would also match harmless words.
 _SHORTEST_SECRET = 6
 
 
 def keep_secret(secret: str) -> None:
-    """Redact a secret of this process, such as the control token, from now on.
+    """From now on, redact a secret that belongs to this process, such as the control token.
 
-    The secret is recognized verbatim, percent-encoded once or several times, and with JSON escapes.
-    A secret that is shorter than _SHORTEST_SECRET is not redacted.
+    The secret is recognized verbatim, percent-encoded any number of times, and with JSON escapes. A
+    secret shorter than _SHORTEST_SECRET is not redacted.
     """
     if len(secret) < _SHORTEST_SECRET:
         return
@@ -67,7 +67,7 @@ def keep_secret(secret: str) -> None:
 
 
 def decodings(text: str) -> Iterator[str]:
-    """Yield the long words of a text after one round and after two rounds of decoding.
+    """Yield the long words in a text after one and after two rounds of decoding.
 
     A round undoes percent-encoding, base64 or JSON escapes.
     """
@@ -78,9 +78,9 @@ def decodings(text: str) -> Iterator[str]:
 
 
 def beginning(text: bytes, length: int) -> bytes:
-    """Return at most the first `length` bytes of a text, without the last word.
+    """Return a text truncated to at most `length` bytes, without its last word.
 
-    The last word may be the first part of a truncated secret, which redaction would not recognize.
+    The last word could be the beginning of a secret, which redaction would not recognize.
     """
     last_word = _LAST_WORD.search(text, max(0, length - _LONGEST_PIECE), length)
     end = length if last_word is None else last_word.start()
@@ -88,14 +88,16 @@ def beginning(text: bytes, length: int) -> bytes:
 
 
 class Redactor:
-    """Removes the secrets of a world and of this process from text: tokens, API keys, tickets."""
+    """Removes secrets from text: the tokens, API keys and tickets of a world, and the secrets of
+    this process.
+    """
 
     def __init__(self, world: World) -> None:
         self._indexes = world.indexes
         self._prefix = world.assumptions.key_prefix
 
     def text(self, text: str) -> str:
-        """Return a text without secrets, and without surrogates, which JSON cannot encode."""
+        """Return a text without secrets and without surrogates, which JSON cannot encode."""
         text = text.encode("utf-8", "backslashreplace").decode()
         text = _without_process_secrets(text)
         return _RUN.sub(self._run, _SECRET_FIELDS.sub(REDACTED, text))
@@ -108,7 +110,7 @@ class Redactor:
             return None
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return headers without secrets. An Authorization header keeps a known scheme."""
+        """Return headers without secrets. A known scheme in an Authorization header is kept."""
         redacted: list[tuple[str, str]] = []
         for name, value in headers:
             lower_name = name.lower()
@@ -127,7 +129,7 @@ class Redactor:
         return plain
 
     def _contains_encoded(self, run: str, encodings: int) -> bool:
-        """Return whether a text contains a secret that is encoded up to `encodings` times."""
+        """Return whether a text contains a secret that has been encoded up to `encodings` times."""
         for decoded in _decodings(run):
             if self._plain(decoded) != decoded:
                 return True
@@ -154,7 +156,9 @@ class Redactor:
         return piece
 
     def _contains_value(self, piece: str) -> bool:
-        """Return whether a text contains the value of an API key, a ticket or a dev session of this world."""
+        """Return whether a text contains the value of an API key, a ticket or a dev session in this
+        world.
+        """
         for end in range(SECRET_LENGTH, len(piece) + 1):
             value_digest = digest(piece[end - SECRET_LENGTH : end])
             for kind in ("ticket", "session"):
@@ -164,7 +168,7 @@ class Redactor:
 
 
 def _redacted_credentials(value: str) -> str:
-    """Redact the value of an Authorization header, except for a known scheme."""
+    """Redact the value of an Authorization header, except for its scheme if that is known."""
     scheme, space, _ = value.strip().partition(" ")
     if space and scheme.lower() in _SCHEMES:
         return f"{scheme} {REDACTED}"
@@ -178,9 +182,9 @@ def _without_process_secrets(text: str) -> str:
 
 
 def _without_jwt(match: re.Match[str]) -> str:
-    """Remove a JWT from dot-separated words. A JWT starts with `eyJ` and has three parts.
+    """Remove a JWT, which starts with `eyJ` and has three parts, from dot-separated words.
 
-    A truncated JWT may have two parts.
+    A truncated JWT can have two parts.
     """
     words = match[0].split(".")
     last = len(words) - 2
@@ -198,7 +202,8 @@ def _decodings(run: str) -> Iterator[str]:
         yield unquote(run)
     if "\\u" in run:
         yield _ESCAPE.sub(lambda code: chr(int(code[1], 16)), run)
-    # Slash, hyphen and underscore are base64 characters, but also separate parts of paths and names.
+    # Slash, hyphen and underscore are base64 characters, but they also separate the parts of paths
+    # and names.
     for encoded in [*_BASE_64.findall(run), *_BASE_64.findall(run.translate(_JOINTS))]:
         text = encoded.translate({ord("+"): "-", ord("/"): "_"})
         if len(text) % 4 == 1:

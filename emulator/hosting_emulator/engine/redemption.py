@@ -1,6 +1,6 @@
-"""The steps that redeem a ticket at a dev origin.
+"""The steps in which a ticket is redeemed at a dev origin.
 
-A redemption is not one of the contract's calls.
+Redeeming a ticket is not one of the contract's calls.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from hosting_emulator.world.value import Change
 
 
 def find_origin(engine: Engine, ctx: ExchangeContext) -> None:
-    """Record the project whose dev origin received the request. A redemption needs no token."""
+    """Record the project whose dev origin received the request. Redeeming a ticket does not require
+    a token.
+    """
     ctx.call = REDEEM_TICKET
     ctx.subject = "project"
     ctx.subject_id = ctx.record.id
@@ -32,7 +34,7 @@ def find_origin(engine: Engine, ctx: ExchangeContext) -> None:
 def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
     """Redeem a ticket. The response is a redirect that sets a session cookie.
 
-    If a fault that acts before the commit suppresses the response, nothing is committed.
+    If a fault before the commit suppresses the response, nothing is committed.
     """
     change = Change(engine.world, ctx.at_ms)
     project = ctx.record

@@ -1,7 +1,7 @@
 """Refuses a request with a problem document, and applies a world's variation to responses.
 
-The `variation` package decides what may vary, and how. This module gives each response a name. The
-random draws for a response depend only on the seed and this name.
+The `variation` package decides what varies, and how. This module gives each response a name, so
+that the random draws for a response depend only on the seed and its name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     )
     variation = engine.world.variation
     if variation is not None:
-        # Usually a refused request does not use up its Idempotency-Key, so a retry gets a new
+        # A refused request usually does not use up its Idempotency-Key, so a retry gets a new
         # response.
         ctx.response_name = name_response(engine, ctx, suffix=" refused")
         reply.body, ctx.varied = vary_body(
@@ -35,11 +35,11 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
 
 
 def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: str = "") -> str:
-    """Return a name for a response: the request's call, subject and caller, and an ordinal.
+    """Return a name for a response, made up of the request's call, subject and caller, and an ordinal.
 
-    The ordinal counts the responses to such requests. Random draws that are based on the name
-    therefore do not depend on other calls, or on ids that contain the time. All responses with the
-    same Idempotency-Key (`key`) share a name.
+    The ordinal counts the responses to requests with the same call, subject and caller. Random
+    draws based on the name therefore do not depend on other calls, nor on ids that contain the
+    time. All responses for the same Idempotency-Key (`key`) share a name.
     """
     id_ = ctx.subject_id
     about = id_counter(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
@@ -49,9 +49,9 @@ def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: s
 
 
 def vary_response_headers(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
-    """Vary the headers and media type of a response, and record all points at which the response varies.
+    """Vary the headers and media type of a response, and record all points at which it was varied.
 
-    Responses from a proxy or a dev origin are not part of the contract, so they never vary.
+    Responses by a proxy or a dev origin are not covered by the contract, so they are never varied.
     """
     variation = engine.world.variation
     if variation is None or ctx.headers_varied:

@@ -1,7 +1,7 @@
-"""The request log of one world: a ring buffer of its last exchanges.
+"""The request log of one world: a ring buffer of its latest exchanges.
 
-An entry is stored with its secrets. The secrets are removed when the entry is shown (see
-`request_views` and `redaction`).
+Entries are stored with their secrets, which are removed when an entry is shown (see `request_views`
+and `redaction`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from hosting_emulator.engine.redaction import beginning
 
 #: The maximum number of exchanges in a log.
 CAPACITY = 1000
-#: The maximum number of bytes of each body that a log stores.
+#: The maximum number of bytes that a log stores of each body.
 BODY_KEPT = 16 * 1024
 #: The maximum number of rewinds that a log remembers.
 _MOST_REWINDS = 100
 
 
 def _beginning(body: bytes) -> bytes:
-    """Return the part of a long body that the log keeps. The cut never splits a character."""
+    """Return the part of a long body that the log keeps. Characters are never split."""
     end = BODY_KEPT
     while end > BODY_KEPT - 3 and body[end] & 0xC0 == 0x80:
         end -= 1
@@ -35,7 +35,7 @@ def _beginning(body: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class PastLog:
-    """The last exchanges of a log that was cleared before a judge saw the log.
+    """The latest exchanges in a log that was cleared before a judge had seen it.
 
     `requests` is the total number of requests in that log.
     """
@@ -46,35 +46,34 @@ class PastLog:
 
 
 class RequestLog:
-    """The last exchanges of one world."""
+    """The latest exchanges in one world."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=CAPACITY)
-        #: The number of varied responses by variation point.
+        #: The number of responses that were varied, by variation point.
         self.varied = Counter[str]()
-        #: The number of requests so far, which is also the number of the latest request.
+        #: The number of requests received, which is also the number of the latest request.
         self.count = 0
         self._response_count = 0
-        #: The number of times that the log was cleared. Request numbers restart at 1 each time the
-        #: log is cleared.
+        #: How many times the log has been cleared. Each time, request numbers start again at 1.
         self.cleared = 0
-        #: For each rewind of the world, the number of the latest request before it.
+        #: For each rewind of the world, the number of the last request before it.
         self.rewinds: deque[int] = deque(maxlen=_MOST_REWINDS)
         #: Observers that must see every exchange before the log drops it.
         self.observers: list[LogObserver] = []
-        #: The past logs, which were cleared before a judge saw them.
+        #: Past logs that were cleared before a judge had seen them.
         self.past: deque[PastLog] = deque()
-        #: The number of requests in past logs that are no longer kept, to limit memory.
+        #: The number of requests in past logs that have been dropped to limit memory use.
         self.past_unseen = 0
-        #: The exchanges that are listed as in progress, by number.
+        #: The exchanges that are listed as being in progress, by number.
         self.in_progress: dict[int, Entry] = {}
         self._response_counts = Counter[str]()
         self._names_by_key: dict[str, str] = {}
 
     def name_response(self, request: str, key: str = "") -> str:
-        """Return a name for a response: the `request`, and an ordinal among equal requests.
+        """Return a name for a response, made up of the `request` and its ordinal among equal requests.
 
-        Responses with the same `key` share a name.
+        Responses for the same `key` share a name.
         """
         if key and key in self._names_by_key:
             return self._names_by_key[key]
@@ -85,7 +84,9 @@ class RequestLog:
         return name
 
     def record(self, ctx: ExchangeContext, reply: Reply) -> None:
-        """Record the response of an exchange. If the log is full, observers first see its oldest entry."""
+        """Record an exchange's response. If the log is full, first pass its oldest entry to the
+        observers.
+        """
         request_body = ctx.body
         response_body = reply.body
         ctx.status = reply.status
@@ -125,7 +126,7 @@ class RequestLog:
         self._entries.append(entry)
 
     def hold(self, entry: Entry) -> None:
-        """List an exchange as in progress while its response has to wait."""
+        """List an exchange as being in progress while its response has to wait."""
         if not entry.in_progress and not entry.response_number:
             self._append(entry)
         if not entry.body_bytes:
@@ -134,7 +135,9 @@ class RequestLog:
         self.in_progress[entry.n] = entry
 
     def is_in_progress(self, entry: Entry) -> bool:
-        """Return whether an exchange is listed as in progress. False after the log was cleared."""
+        """Return whether an exchange is listed as being in progress. False once the log has been
+        cleared.
+        """
         return self.in_progress.get(entry.n) is entry
 
     def release(self, entry: Entry) -> None:
@@ -144,7 +147,7 @@ class RequestLog:
         entry.in_progress = False
 
     def abandon(self, entry: Entry, why: str) -> None:
-        """Record that an exchange ends without a response."""
+        """Record that an exchange ended without a response."""
         entry.why += (why,)
         if not entry.response_number:
             self._end_exchange(entry)
@@ -153,7 +156,7 @@ class RequestLog:
     def end(self, reason: EndReason) -> None:
         """Report the end of this log to the observers.
 
-        Unless the world is deleted, keep the entries of the log for a later judge.
+        Unless the world is being deleted, keep the log's entries for a later judge.
         """
         if self.observers:
             notify(self.observers, lambda observer: observer.on_end(reason))
@@ -163,7 +166,7 @@ class RequestLog:
                 self.past_unseen += self.past.popleft().requests
 
     def clear(self) -> None:
-        """Remove all entries, and restart the request numbers at 1."""
+        """Remove all entries, and start the request numbers again at 1."""
         self._entries.clear()
         self.varied.clear()
         self._response_counts.clear()
@@ -174,7 +177,7 @@ class RequestLog:
         self.in_progress = {}
 
     def restore(self, entries: Iterable[Entry], count: int) -> None:
-        """Fill an empty log with the last entries of an earlier log that had `count` requests."""
+        """Fill an empty log with the latest entries from an earlier log that had `count` requests."""
         self._entries.extend(entries)
         for entry in self._entries:
             self.varied.update(entry.varied)
@@ -185,11 +188,11 @@ class RequestLog:
         return len(self._entries)
 
     def newest(self, limit: int) -> list[Entry]:
-        """Return the last `limit` entries, newest first."""
+        """Return the latest `limit` entries, newest first."""
         return list(self._entries)[::-1][:limit]
 
     def after(self, n: int) -> list[Entry]:
-        """Return the entries with a number greater than `n`, oldest first."""
+        """Return the entries with numbers greater than `n`, oldest first."""
         newest_first = list(takewhile(lambda entry: entry.n > n, reversed(self._entries)))
         return newest_first[::-1]
 

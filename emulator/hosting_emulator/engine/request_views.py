@@ -1,4 +1,4 @@
-"""Converts exchanges in the request log to documents without secrets, and filters exchanges."""
+"""Filters the exchanges in the request log, and converts them to documents without secrets."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from hosting_emulator.messages import ExchangeSummary, Message, ReportedProblem
 from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import World
 
-#: The name that filters and views use for the user if the request's token is missing or invalid.
+#: The name that filters and views use in place of a user if a request's token is missing or
+#: invalid.
 NOBODY = "nobody"
-#: The name that filters use for the call if the request's path matches no call.
+#: The name that filters use in place of a call if a request's path matches no call.
 NO_CALL = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFilter:
-    """Selects exchanges in a log. All conditions that are not None must hold.
+    """Selects exchanges in a log. An exchange must satisfy all conditions that are not None.
 
-    `call` is the id of a call, or NO_CALL. `status` is the status of the response, and
-    `status_class` is the first digit of the status (4 for 4xx). `user` is an id or NOBODY, and
-    `project` is an id. `since_ms` (inclusive) and `before_ms` (exclusive) are world times in
-    milliseconds. `text` must occur in the request line, the call, the code, the notes or a body,
-    ignoring case. Secrets never match `text`. Only exchanges with a number greater than `after`
-    match.
+    `call` is the id of a call, or NO_CALL. `status` is the response's status, and `status_class` is
+    its first digit (4 for 4xx). `user` is an id or NOBODY, and `project` is an id. `since_ms`
+    (inclusive) and `before_ms` (exclusive) are world times in milliseconds. `text` must occur in
+    the request line, the call, the code, the notes or a body, ignoring case. Secrets never match
+    `text`. Only exchanges with numbers greater than `after` match.
     """
 
     call: str | None = None
@@ -60,7 +60,7 @@ class RequestFilter:
 
 
 def _contains(entry: Entry, text: str) -> bool:
-    """Return whether an exchange contains a text (in lowercase), ignoring case and secrets."""
+    """Return whether an exchange contains `text`, which must be lowercase, ignoring case and secrets."""
     parts = [
         f"{entry.method} {_target(entry)}",
         entry.call or "",
@@ -70,7 +70,7 @@ def _contains(entry: Entry, text: str) -> bool:
         entry.response_body.decode("utf-8", "replace"),
     ]
     redactor = Redactor(entry.world)
-    # Redacting is slow, so only parts that contain the text are redacted.
+    # Redaction is slow, so only redact parts that contain the text.
     return any(text in part.lower() and text in redactor.text(part).lower() for part in parts)
 
 
@@ -81,7 +81,9 @@ def _target(entry: Entry) -> str:
 
 
 def _user_id(entry: Entry) -> str | None:
-    """Return the id of the user who sent a request, NOBODY if authentication failed, or None if unknown."""
+    """Return the id of the user who sent a request, NOBODY if authentication failed, or None if it
+    did not take place.
+    """
     if entry.principal:
         return entry.principal.user_id
     if entry.code == "unauthenticated":
@@ -90,7 +92,7 @@ def _user_id(entry: Entry) -> str | None:
 
 
 def _user_name(world: World, entry: Entry) -> str | None:
-    """Return the alias of the user who sent a request, or NOBODY or None (see `_user_id`)."""
+    """Return the alias of the user who sent a request, or else NOBODY or None (see `_user_id`)."""
     user_id = _user_id(entry)
     if user_id is None or user_id == NOBODY:
         return user_id
@@ -99,7 +101,7 @@ def _user_name(world: World, entry: Entry) -> str | None:
 
 
 def summary_members(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the members of an exchange's ExchangeSummary, by name."""
+    """Return the members of the ExchangeSummary for an exchange, by name."""
     redactor = Redactor(world)
 
     def redacted(text: str | None) -> str | None:
@@ -139,7 +141,7 @@ def exchange_summary(world: World, entry: Entry) -> ExchangeSummary:
 
 
 def _took_ns(entry: Entry) -> int:
-    """Return the nanoseconds that an exchange has spent in the engine so far."""
+    """Return how many nanoseconds an exchange has spent in the engine."""
     if entry.response_number:
         return entry.took_ns
     return stopwatch_ns() - entry.took_ns
@@ -161,7 +163,7 @@ def response_message(world: World, entry: Entry) -> Message:
     """Return the headers and the body of a response."""
     redactor = Redactor(world)
     headers = list(entry.response_headers)
-    # The content type is empty if there is no response.
+    # The content type is empty if and only if there is no response.
     if entry.content_type:
         headers.append(("Content-Type", entry.content_type))
     return Message(
@@ -173,7 +175,7 @@ def response_message(world: World, entry: Entry) -> Message:
 
 
 def _operation_of(entry: Entry) -> str | None:
-    """Return the id of the operation in the path, or of the operation that the request started, or None."""
+    """Return the id of the operation that is in the path or was started by the request, or None."""
     spec = CALLS.get(entry.call or "")
     if entry.operation or spec is None or spec.response != "Operation" or entry.status >= 300:
         return entry.operation
@@ -182,13 +184,13 @@ def _operation_of(entry: Entry) -> str | None:
 
 
 def _response_object(entry: Entry) -> dict[str, Any]:
-    """Return the JSON object in a response, or an empty dict if the response is not a JSON object."""
+    """Return the JSON object in a response, or an empty dict if there is none."""
     document = document_of(entry.response_body)
     return document if isinstance(document, dict) else {}
 
 
 def document_of(body: bytes) -> Any:
-    """Return the JSON document in a body, or None if the body is not JSON in UTF-8."""
+    """Return the JSON document in a body, or None if the body is not UTF-8 encoded JSON."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -196,14 +198,16 @@ def document_of(body: bytes) -> Any:
 
 
 def project_of(entry: Entry) -> str | None:
-    """Return the id of the project in the path, or of the project of the operation in the path."""
+    """Return the id of the project in the path, or of the project that the operation in the path
+    belongs to.
+    """
     world = entry.commits[-1].world if entry.commits else entry.world
     project, _ = entry.about(world)
     return project
 
 
 def problem_of(entry: Entry) -> ReportedProblem | None:
-    """Return the code and detail of a problem response, or None if the response is not a problem."""
+    """Return the code and the detail of a problem response, or None if the response is not a problem."""
     if entry.code is None and entry.status < 400:
         return None
     document = _response_object(entry)
@@ -214,7 +218,7 @@ def problem_of(entry: Entry) -> ReportedProblem | None:
 
 
 def sent_header(entry: Entry, name: bytes) -> str | None:
-    """Return the value of the first request header called `name` (in lowercase), or None if there is none."""
+    """Return the value of the first request header called `name` (in lowercase), or None."""
     for header_name, value in entry.raw_headers:
         if header_name.lower() == name:
             return header_text(value)
@@ -222,7 +226,7 @@ def sent_header(entry: Entry, name: bytes) -> str | None:
 
 
 def header_text(value: bytes) -> str:
-    """Decode a header's value as UTF-8, or as Latin-1 if it is not UTF-8."""
+    """Decode a header value as UTF-8, or as Latin-1 if it is not valid UTF-8."""
     try:
         return value.decode()
     except UnicodeDecodeError:

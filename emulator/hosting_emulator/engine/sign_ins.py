@@ -1,8 +1,8 @@
-"""Browser sign-ins at one world's identity provider: authorization codes, refresh tokens and sessions.
+"""Browser sign-ins with one world's identity provider: authorization codes, refresh tokens and sessions.
 
-A sign-in gives a client a grant. Grants are part of the world's state, so they survive a restart and
-are removed by a rewind. Refresh tokens and browser sessions are signed and contain their own data, so
-the world does not need to store them.
+A sign-in creates a grant for a client. Grants are part of the world's state, so they survive a
+restart, and a rewind removes those that were created later. Refresh tokens and browser sessions are
+signed and contain their own data, so the world does not store them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from hosting_emulator.world.value import Change, World
 CODE_LIFETIME_MS = 60_000
 #: The lifetime of a refresh token, in seconds of world time.
 REFRESH_LIFETIME_S = 30 * 86_400
-#: The lifetime of a browser session at the provider, in seconds of world time.
+#: The lifetime of a browser session with the identity provider, in seconds of world time.
 SESSION_LIFETIME_S = 7 * 86_400
-#: Expired grants are deleted only once for this many new codes, because a deletion reads all
-#: grants.
+#: Deleting expired grants requires reading all grants, so it is done only once per this many new
+#: codes.
 _CODES_BETWEEN_DELETIONS = 100
 _SEALING_ALGORITHM = "HS256"
 SealKind = Literal["refresh", "session"]
@@ -39,7 +39,7 @@ class GrantRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RedeemedGrant:
-    """The grant to which a redeemed code or refresh token belongs, and the grant's key."""
+    """The grant to which a redeemed code or refresh token belongs, and its key."""
 
     key: str
     grant: AuthorizationGrant
@@ -51,13 +51,14 @@ class SignIns:
     def __init__(self, seed: str, world_name: str) -> None:
         self._seed = seed
         self._world_name = world_name
-        #: True once a warning was logged: clients will refuse tokens because of this world's time.
+        #: Whether a warning has been logged that clients will refuse tokens because of this world's
+        #: time.
         self.has_warned_of_time = False
 
     # --- authorization codes ----------------------------------------------------------------------
 
     def issue_code(self, change: Change, grant: AuthorizationGrant) -> str:
-        """Store a grant and return its authorization code, which is valid for CODE_LIFETIME_MS."""
+        """Store a grant, and return its authorization code, which is valid for CODE_LIFETIME_MS."""
         count = next_number(change, "authorization codes")
         code = base64url(derive(self._seed, "code", self._world_name, str(count), size=32))
         if count % _CODES_BETWEEN_DELETIONS == 0:
@@ -73,7 +74,7 @@ class SignIns:
     ) -> RedeemedGrant:
         """Redeem an authorization code. Every attempt uses up the code. Raises GrantRefused.
 
-        A second attempt also revokes the tokens from the first attempt (RFC 6749, section 4.1.2). The
+        A second attempt also revokes the tokens issued by the first (RFC 6749, section 4.1.2). The
         caller must commit the change even if the code is refused.
         """
         key = _grant_key(code)
@@ -98,7 +99,9 @@ class SignIns:
         return RedeemedGrant(key, redeemed)
 
     def has_issued_code(self, world: World, code: str) -> bool:
-        """Return whether `world`, to which these sign-ins belong, still stores the grant of a code."""
+        """Return whether `world`, to which these sign-ins belong, still contains the grant for a
+        code.
+        """
         return world.get(AUTHORIZATION_GRANTS, _grant_key(code)) is not None
 
     # --- refresh tokens ---------------------------------------------------------------------------
@@ -109,8 +112,8 @@ class SignIns:
         """Store a redeemed grant for as long as its tokens are valid.
 
         The grant's access token is valid until world time `until_ms`. Returns the grant and a new
-        refresh token. The refresh token is None if the grant lacks the `offline_access` scope. All
-        earlier refresh tokens of the grant become invalid.
+        refresh token, or None in its place if the grant lacks the `offline_access` scope. All
+        earlier refresh tokens for the grant become invalid.
         """
         key = redeemed.key
         grant = redeemed.grant
@@ -127,10 +130,10 @@ class SignIns:
         return RedeemedGrant(key, grant), token
 
     def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> RedeemedGrant:
-        """Redeem a refresh token, which can be redeemed only once. Raises GrantRefused.
+        """Redeem a refresh token. Each can be redeemed only once. Raises GrantRefused.
 
-        A second attempt revokes all tokens of the grant (RFC 9700, section 4.14.2). The caller must commit
-        the change even if the refresh token is refused.
+        A second attempt revokes all tokens issued under the grant (RFC 9700, section 4.14.2). The
+        caller must commit the change even if the refresh token is refused.
         """
         claims = self._unseal("refresh", token, change)
         key = "" if claims is None else str(claims["grant"])
@@ -145,25 +148,27 @@ class SignIns:
         return RedeemedGrant(key, grant)
 
     def has_issued_refresh_token(self, token: str) -> bool:
-        """Return whether this world issued a refresh token, which may have expired."""
+        """Return whether this world issued a refresh token, even if the token has expired."""
         key = self._sealing_key("refresh")
         return verified_claims(token, key, _SEALING_ALGORITHM) is not None
 
     # --- the browser's session --------------------------------------------------------------------
 
     def session_cookie(self, session_id: str, began_ms: int) -> str:
-        """Return the cookie that keeps a browser signed in to a session."""
+        """Return the cookie that keeps a browser signed in with a session."""
         return self._seal("session", {"session_id": session_id}, began_ms, SESSION_LIFETIME_S)
 
     def session_id_from_cookie(self, cookie: str, change: Change) -> str | None:
-        """Return the session id in a browser's cookie, or None if the cookie is invalid or expired."""
+        """Return the session id from a browser's cookie, or None if the cookie is invalid or has
+        expired.
+        """
         claims = self._unseal("session", cookie, change)
         return None if claims is None else str(claims["session_id"])
 
     # --- seals ------------------------------------------------------------------------------------
 
     def _seal(self, kind: SealKind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
-        # Imported lazily so that a process that only sees API keys never loads PyJWT.
+        # Import PyJWT lazily, so that a process that only sees API keys never loads it.
         import jwt
 
         issued = now_ms // 1000
@@ -183,9 +188,9 @@ class SignIns:
 
 
 def home_of(world: World, user: User) -> str | None:
-    """Return the id of the user's first organization, or None if the user has no organization.
+    """Return the id of a user's first organization, or None if the user has no organization.
 
-    A sign-in that names no organization uses the user's first organization.
+    A sign-in that does not name an organization uses this one.
     """
     for organization in in_order(world, ORGANIZATIONS):
         if world.get(MEMBERSHIPS, f"{organization.id}/{user.id}"):

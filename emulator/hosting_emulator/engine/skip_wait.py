@@ -1,4 +1,4 @@
-"""With a skip clock, a world skips the wait before a retry.
+"""Skips the wait before a retry in worlds with a skip clock.
 
 When a request fails or a read is stale, the world stores the time at which a retry makes sense.
 When the client retries the request, the clock moves to that time, so that no test has to wait.
@@ -21,7 +21,7 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import RETRY_WAITS, SCHEDULE
 from hosting_emulator.world.value import Change
 
-#: The maximum number of waits before retries that a world stores for its skip clock.
+#: The maximum number of waits before retries that a world with a skip clock stores.
 _MOST_WAITS = 1000
 
 
@@ -38,10 +38,10 @@ def move_to_end_of_wait(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
-    """Return a digest that is the same for a request and its retry.
+    """Return a digest that is the same for a request and its retries.
 
-    The digest uses the principal rather than the token, because a fork of the world issues its own
-    tokens.
+    The digest is based on the principal rather than the token, because a fork of the world issues
+    its own tokens.
     """
     sent = ctx.headers.getall("Authorization", ())
     try:
@@ -54,16 +54,16 @@ def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
 
 
 def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
-    """Store the time at which a retry of a refused request or of a stale read makes sense.
+    """Store the time at which it makes sense to retry a refused request or a stale read.
 
-    A successful request whose response is not stale needs no retry. For a refused request, the time
-    comes from Retry-After, from the end of the fault that acted, or from the next entry of the
-    timeline. After a stale read, the wait is as long as the fault's `age`.
+    A successful request whose response is not stale need not be retried. For a refused request, the
+    time is determined by Retry-After, by the end of the fault that acted, or by the next timeline
+    entry. After a stale read, the wait is as long as the fault's `age`.
     """
     if 200 <= reply.status < 400 and not ctx.stale_age_ms:
         return
     if not ctx.wait_key:
-        return  # the clock was not a skip clock when the request arrived
+        return  # the clock was not in skip mode when the request arrived
     due_ms = _retry_ms(engine, ctx, reply)
     if due_ms <= ctx.at_ms:
         return
@@ -73,13 +73,13 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
         if wait.due_ms <= ctx.at_ms or index <= len(waits) - _MOST_WAITS:
             change.delete(RETRY_WAITS, key)
     change.put(RETRY_WAITS, ctx.wait_key, RetryWait(due_ms))
-    # The response does not depend on whether the wait can be stored.
+    # A failure to store the wait must not affect the response.
     with suppress(StoreFailed):
         engine.commit(change, WAIT_NOTED)
 
 
 def _retry_ms(engine: Engine, ctx: ExchangeContext, reply: Reply) -> int:
-    """Return the world time at which a retry makes sense, or 0 if this time is unknown."""
+    """Return the world time at which a retry makes sense, or 0 if it is unknown."""
     if ctx.stale_age_ms:
         return min(LATEST_MS, ctx.at_ms + ctx.stale_age_ms)
     wait_s = retry_after_s(reply.headers)

@@ -1,7 +1,7 @@
-"""Faults that make a read show an earlier state of the world, taken from the world's history.
+"""Applies faults that make a read show an earlier state of the world, taken from its history.
 
-The call first runs in the current state, where access is checked. If a fault acts, the response is
-then replaced with the response that the earlier state would give.
+The call first runs in the current state, against which access is checked. If a fault acts, it is
+replaced by the response that the call returns in the earlier state.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from hosting_emulator.world.value import Change, World, apply
 
 
 def read_stale(engine: Engine, ctx: ExchangeContext, reply: Reply) -> Reply:
-    """Return the response from an earlier state if an armed fault acts, or `reply` if none acts.
+    """Return the response from an earlier state if an armed fault acts, and otherwise `reply`.
 
-    `count_alterations` commits the counts of these faults after the call. Raises Refused if a
-    breaking fault acts, and the read is not possible in the earlier state.
+    After the call, `count_alterations` commits the faults' counts. Raises Refused if a breaking
+    fault acts and the read is not possible in the earlier state.
     """
     if ctx.spec.method != "GET" or ctx.is_discarded:
         return reply
@@ -74,7 +74,7 @@ def read_stale(engine: Engine, ctx: ExchangeContext, reply: Reply) -> Reply:
 
 
 class _NotStale(Exception):
-    """A stale response is not possible. `reason` is a clause that explains why, without a period."""
+    """A stale response is not possible. `reason` is a clause that says why, without a period."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -88,7 +88,7 @@ def _kind_of(fault: Fault) -> StaleRead:
 
 
 def _stale_reply(engine: Engine, ctx: ExchangeContext, kind: StaleRead) -> Reply:
-    """Return the response that a read gives in an earlier state.
+    """Return the response to a read in an earlier state.
 
     Raises _NotStale if a stale response is not possible. For a breaking fault, raises Refused if
     the read is refused in the earlier state.
@@ -124,7 +124,7 @@ def _read(change: Change, ctx: ExchangeContext) -> Reply:
 def _state_at(engine: Engine, at_ms: int) -> tuple[World, int]:
     """Return the state of the world at a time, and the time of that state.
 
-    If the history does not reach back to that time, the state is the oldest state in the history.
+    If the history does not go back that far, this is the oldest state in it.
     """
     world = engine.history.world_at(at_ms)
     if world.at_ms >= at_ms:
@@ -140,7 +140,7 @@ def _observe(
     subject: FaultSubject,
     acted: tuple[Fault, ...],
 ) -> None:
-    """Record that the faults for stale reads were considered for this read."""
+    """Record that the `stale_read` faults were considered for this read."""
     effect = _kind_of(acted[-1]) if acted else None
     engine.usage.observe_faults(
         faults,
@@ -155,7 +155,7 @@ def _observe(
 
 
 def _note(ctx: ExchangeContext, fault: Fault) -> None:
-    """Record the fault that made the response stale, and the state that the response shows."""
+    """Record which fault made the response stale, and which state the response shows."""
     assert ctx.stale_at_ms is not None
     ctx.acted += (fault,)
     ctx.stale_age_ms = _kind_of(fault).age_ms

@@ -1,6 +1,6 @@
-"""Counts the exchanges and commits of a process.
+"""Counts the exchanges and commits in a process.
 
-All worlds share the counts, because tests create thousands of worlds.
+All worlds share the same counts, because tests create thousands of worlds.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.requests")
-#: The upper bounds of the histogram buckets for time spent in the engine, in nanoseconds.
+#: The upper bounds of the histogram buckets for the time spent in the engine, in nanoseconds.
 BUCKETS_NS = (10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 @dataclass(slots=True)
 class Count:
-    """Statistics for requests with the same call and status: number, total time, and a histogram of times.
+    """Statistics about requests with the same call and status: their number, total time and time
+    histogram.
 
-    `buckets` has one more element than BUCKETS_NS, for times above the last bound.
+    `buckets` has one element more than BUCKETS_NS, for times above the last bound.
     """
 
     requests: int = 0
@@ -33,11 +34,11 @@ class Count:
 
 
 class Tally:
-    """The counts of one process by call and status.
+    """The counts for one process, by call and status.
 
     The call is "" if the path matches no call. The status is 0 if there was no response. `listener`
-    is called with each exchange and its world, after the exchange was counted. `commit_listener` is
-    called with each commit.
+    is called with each exchange and its world, after the exchange has been counted.
+    `commit_listener` is called with each commit.
     """
 
     def __init__(self) -> None:
@@ -46,7 +47,7 @@ class Tally:
         self.exchanges: dict[tuple[str, int], Count] = {}
         self.replays = 0
         self.lost = Counter[str]()
-        #: The number of varied responses by variation point.
+        #: The number of responses that were varied, by variation point.
         self.varied = Counter[str]()
         self.commits = 0
 

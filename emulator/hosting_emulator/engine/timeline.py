@@ -1,9 +1,10 @@
-"""The timeline of a scenario: faults, outcomes and interventions that are carried out when they are due.
+"""Carries out the entries in a scenario's timeline (faults, outcomes and interventions) when they
+are due.
 
-This module works only on a change, and does not use the engine. An entry that is no longer possible
-is marked as refused, for example if its operation has ended. No exception is raised, because the
-other events must still run. The history, the events and the reports show the refusal, and a story
-with a refused entry fails.
+This module only works on a change, and does not use the engine. If an entry is no longer possible,
+for example because its operation has ended, it is marked as refused. No exception is raised,
+because the remaining events must still run. The history, the events and the reports show the
+refusal, and a story with a refused entry fails.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from hosting_emulator.world.value import Change
 
 
 def run_timeline_entry(change: Change, key: str) -> None:
-    """Carry out a timeline entry, and store the result in the entry."""
+    """Carry out a timeline entry, and store the result in it."""
     entry = change.row(TIMELINE, key)
     attempt = change.fork()
     try:
@@ -40,7 +41,7 @@ def run_timeline_entry(change: Change, key: str) -> None:
 
 
 def _intervene(change: Change, attempt: Change, entry: TimelineEntry) -> tuple[str, str | None]:
-    """Apply the intervention of a timeline entry in `attempt`, which is a fork of `change`.
+    """Apply a timeline entry's intervention to `attempt`, which is a fork of `change`.
 
     Returns a message about the result, and the id of the fault that the intervention armed, if any.
     """
@@ -54,14 +55,16 @@ def _intervene(change: Change, attempt: Change, entry: TimelineEntry) -> tuple[s
 
 
 def _armed_by(change: Change, attempt: Change) -> str | None:
-    """Return the id of the fault that was armed in a fork of a change, or None if no fault was armed."""
+    """Return the id of the fault that was armed in a fork of a change, or None if none was."""
     ids_before = {id_ for id_, _ in change.applied().rows(FAULTS)}
     new_ids = (id_ for id_, _ in attempt.applied().rows(FAULTS) if id_ not in ids_before)
     return next(new_ids, None)
 
 
 def count_call(change: Change, call_id: str) -> None:
-    """Count a successful call for the entries that wait for it, and carry out those that are now due."""
+    """Count a successful call for the entries that are waiting for it, and carry out those that are
+    now due.
+    """
     for key, entry in sorted(change.world.rows(TIMELINE), key=lambda row: row[1].order):
         if entry.happened or not entry.after_calls or entry.call not in (None, call_id):
             continue

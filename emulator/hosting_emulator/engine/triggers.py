@@ -1,4 +1,5 @@
-"""The triggers of a world: its faults, outcomes and timeline entries, and what each of them waits for.
+"""The triggers in a world: its faults, outcomes and timeline entries, and what each of them is
+waiting for.
 
 Stories, lists and reports all show the counts from this module.
 """
@@ -21,7 +22,7 @@ from hosting_emulator.world.tables import SCHEDULE, TIMELINE
 
 
 def triggers_of(engine: Engine) -> list[Trigger]:
-    """Return the triggers of a world: faults, then outcomes, then timeline entries, each in order."""
+    """Return a world's triggers: faults, then outcomes, then timeline entries, each in order."""
     return [
         *rule_triggers(engine, FAULT),
         *rule_triggers(engine, OUTCOME),
@@ -32,9 +33,9 @@ def triggers_of(engine: Engine) -> list[Trigger]:
 def rule_triggers(
     engine: Engine, category: RuleCategory, *, with_removed: bool = False
 ) -> list[Trigger]:
-    """Return the faults or the outcomes of a world, in the order in which they were armed.
+    """Return a world's faults or outcomes, in the order in which they were armed.
 
-    If `with_removed` is true, the result also includes removed faults or outcomes.
+    If `with_removed` is true, the result includes those that have been removed.
     """
     world = engine.world
     entries = faults_in_order(world, category.table)
@@ -82,7 +83,7 @@ def _rule_effect(category: RuleCategory, entry: Fault) -> str:
 
 
 def timeline_triggers(engine: Engine) -> list[Trigger]:
-    """Return the entries of the timeline, in the order of the scenario."""
+    """Return the timeline's entries, in the order in which the scenario lists them."""
     rows = sorted(engine.world.rows(TIMELINE), key=lambda row: row[1].order)
     due_ms = {event.subject: event.due_ms for _, event in engine.world.rows(SCHEDULE)}
     return [_timeline_trigger(engine, entry, due_ms.get(key)) for key, entry in rows]
@@ -112,13 +113,13 @@ def _timeline_trigger(engine: Engine, entry: TimelineEntry, due_ms: int | None) 
 
 
 def _awaited(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> tuple[str, str]:
-    """Return two clauses: what a timeline entry waits for, and why the entry has not acted yet."""
+    """Return two clauses: what a timeline entry is waiting for, and why it has not acted yet."""
     if due_ms is not None:
         due = format_timestamp(due_ms)
         now = format_timestamp(engine.now_ms())
-        return f"the world time {due}", f"the entry is due at {due}, but the world time is {now}"
+        return f"the world time {due}", f"the entry is due at {due}, but world time is {now}"
     count = entry.after_calls or 0
     calls = "1 more successful call" if count == 1 else f"{count} more successful calls"
     if entry.call:
         calls += f" of {entry.call}"
-    return calls, f"the entry waits for {calls}"
+    return calls, f"the entry is waiting for {calls}"

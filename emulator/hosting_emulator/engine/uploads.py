@@ -1,6 +1,4 @@
-"""Faults that act while the body of a request is read. A fault that acts on the body is chosen
-before the body is read.
-"""
+"""Chooses the faults that act while a request body is being read, before reading begins."""
 
 from __future__ import annotations
 
@@ -15,10 +13,10 @@ from hosting_emulator.faults.uploads import UploadLimits, limits_of_decision
 
 
 def begin_upload(engine: Engine, ctx: ExchangeContext) -> UploadLimits | None:
-    """Before the body of a request is read, choose the faults that act on it. Return their limits.
+    """Choose the faults that act on a request body before it is read. Return their limits.
 
-    If a fault on request bodies is armed, the request is listed as in progress. Returns None if no
-    fault acts on this body.
+    If any fault on request bodies is armed, the request is listed as being in progress. Returns
+    None if no fault acts on this body.
     """
     engine.protect()
     if not has_faults_of(engine, "upload"):
@@ -30,8 +28,8 @@ def begin_upload(engine: Engine, ctx: ExchangeContext) -> UploadLimits | None:
             step(engine, ctx)
         decision = decide_upload(engine, ctx)
     except (Refused, StoreFailed):
-        # Ignore the refusal, because the steps start over after the body has been read, and then
-        # refuse the request.
+        # Ignore the refusal: once the body has been read, the steps run again and refuse the
+        # request.
         decision = NO_EFFECT
     finally:
         engine.current_exchange = None

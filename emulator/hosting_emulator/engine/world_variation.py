@@ -1,6 +1,6 @@
-"""Sets, removes and shows the variation of one world.
+"""Sets, removes and describes the variation of one world.
 
-The `variation` package decides what may vary.
+The `variation` package decides what varies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hosting_emulator.world.records import Variation
 
 
 def vary(engine: Engine, variation: Variation, fixed_assumptions: Collection[str] = ()) -> None:
-    """Vary the responses of a world from now on. The assumptions in `fixed_assumptions` do not change.
+    """From now on, vary a world's responses. The assumptions in `fixed_assumptions` do not change.
 
     On failure, raises StoreFailed and changes nothing.
     """
@@ -26,7 +26,7 @@ def vary(engine: Engine, variation: Variation, fixed_assumptions: Collection[str
 
 
 def unvary(engine: Engine) -> bool:
-    """End the variation of a world, and return whether the world had a variation. Raises StoreFailed."""
+    """Remove a world's variation, and return whether it had one. Raises StoreFailed."""
     change = engine.begin_change()
     was_varied = clear_variation(change)
     engine.commit(change, "variation removed", {"vary": None})
@@ -34,10 +34,11 @@ def unvary(engine: Engine) -> bool:
 
 
 def variation_view(engine: Engine) -> VariationState | None:
-    """Return the state of a world's variation, or None if the world has no variation.
+    """Return the state of a world's variation, or None if it has none.
 
     The state contains the seed, the points, the assumptions and the counts. `only` lists the points
-    to which the variation is limited. `varied` counts the varied responses by point.
+    to which the variation is limited. `varied` contains the number of responses that were varied,
+    by point.
     """
     variation = engine.world.variation
     if variation is None:

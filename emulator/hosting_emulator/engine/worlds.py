@@ -1,4 +1,4 @@
-"""All worlds of a process, each with its engine. Creates, copies, resets and deletes worlds."""
+"""Creates, copies, resets and deletes the worlds in a process. Each world has its own engine."""
 
 from __future__ import annotations
 
@@ -24,36 +24,38 @@ from hosting_emulator.world.tables import ORIGIN, SINGLETON_KEY
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.worlds")
-#: The maximum number of freshly built worlds to keep for reuse. The least recently used world is
+#: The maximum number of freshly built worlds to keep for reuse. The least recently used one is
 #: dropped first.
 MOST_PROTOTYPES = 64
 
 
 class WorldStore(Protocol):
-    """A store for worlds (see `storage.directory`)."""
+    """The interface of a store for worlds (see `storage.directory`)."""
 
     def worlds(self) -> list[str]:
         """Return the names of all stored worlds."""
 
     def load(self, name: str) -> World | None:
-        """Return the stored world with this name, or None if there is no such world."""
+        """Return the stored world with this name, or None if there is none."""
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return the keeper of a world. A `fresh` world is stored immediately."""
+        """Return a keeper for a world. If the world is `fresh`, store it immediately."""
 
     def forget(self, name: str) -> None:
         """Delete the stored world with this name."""
 
 
 class WorldsObserver(Observer, Protocol):
-    """Observes the creation of worlds."""
+    """Observes which worlds are created."""
 
     def on_open(self, engine: Engine, source: Engine | None) -> None:
         """Handle a new world. If the world is a copy, `source` is the original."""
 
 
 class Worlds:
-    """All worlds by name. The `default` world always exists. Without a store, no world is saved."""
+    """All worlds in a process, by name. The `default` world always exists. Without a store, no
+    world is saved.
+    """
 
     def __init__(
         self,
@@ -71,7 +73,7 @@ class Worlds:
         #: The seed and the settings of a new default world.
         self._seed = DEFAULT_SEED
         self._default_source = WorldSource()
-        #: Freshly built worlds by the key of their source (see `fresh`).
+        #: Freshly built worlds, by the key that identifies what they were built from (see `fresh`).
         self._prototypes: dict[Hashable, World] = {}
         self.tally = Tally()
         self.protected = ProtectedFaults()
@@ -79,7 +81,7 @@ class Worlds:
         self.observers: list[WorldsObserver] = []
 
     def open(self, seed: str, origin: WorldSource) -> bool:
-        """Load all stored worlds, and create the default world unless it is stored.
+        """Load all stored worlds, and create the default world if it is not among them.
 
         Returns whether the default world was created.
         """
@@ -98,15 +100,16 @@ class Worlds:
         if world is None:
             return
         keeper = store.keep(world, fresh=False)
-        # A scaled clock stands still while no process runs its world, so continue from the last
-        # world time.
+        # A scaled clock does not advance while no process is running its world, so continue from
+        # the latest world time.
         world = anchored(world, max(world.at_ms, keeper.shown_ms), self._machine())
         self._register(Engine(world, keeper, self._machine, self.tally))
 
     def rest(self) -> None:
-        """Run the due events of every world, and store the time of scaled clocks, before the process ends.
+        """Before the process ends, run the due events in every world, and store the time of scaled
+        clocks.
 
-        If a world cannot be stored, raises StoreFailed, but only after all worlds were tried.
+        If a world cannot be stored, raises StoreFailed after the other worlds have been stored.
         """
         failure: StoreFailed | None = None
         for engine in self._engines.values():
@@ -150,17 +153,17 @@ class Worlds:
         )
 
     def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
-        """Return a copy, called `name`, of the world that was built for `key`.
+        """Return a copy, named `name`, of the world that was built for `key`.
 
-        If no such world is kept, `build` is called. Building a world takes milliseconds, but
-        copying a world only changes its name. Every test can therefore have its own world. The
-        built world must depend only on `key` and the name. A world with a running clock must start
-        at the current time, so such a world is not kept for reuse. Exceptions from `build`
+        If no such world has been kept, call `build`. Building a world takes milliseconds, whereas
+        copying one only changes its name, so every test can have a separate world. The world that
+        `build` returns must depend only on `key` and the name. A world with a running clock must
+        start at the current time, so it is not kept for reuse. Exceptions raised by `build`
         propagate.
         """
         built = self._prototypes.pop(key, None) or build()
         if built.clock.mode in ("frozen", "skip"):
-            # Insert at the end, so that the first prototype is always the least recently used.
+            # Insert at the end, so that the first prototype is always the least recently used one.
             self._prototypes[key] = built
             if len(self._prototypes) > MOST_PROTOTYPES:
                 del self._prototypes[next(iter(self._prototypes))]
@@ -174,7 +177,7 @@ class Worlds:
         source: Engine | None = None,
         begins: bool = False,
     ) -> Engine:
-        """Add a world under its own, unused name. Raises StoreFailed.
+        """Add a world under its own name, which must be unused. Raises StoreFailed.
 
         If the world is a copy, `source` is the engine of the original. If `begins` is true, the new
         world counts as unchanged (see `Engine.has_changed`).
@@ -200,7 +203,7 @@ class Worlds:
 
     def _register(self, engine: Engine) -> None:
         engine.worlds = self._engines.values
-        # Protected faults belong to this process, so a world on disk never gets them.
+        # Protected faults belong to this process, so do not add them to a world on disk.
         if type(engine.keeper) is Keeper:
             engine.protected = self.protected
         self._engines[engine.world.name] = engine
@@ -210,8 +213,8 @@ class Worlds:
     ) -> Engine:
         """Create an independent copy of a world. Raises StoreFailed.
 
-        The copy starts with the source's current state, or with `state`, an earlier state of the
-        source.
+        The copy starts in the source's current state, or in `state`, which is an earlier state of
+        the source.
         """
         if state is None:
             source.run_due()
@@ -238,7 +241,7 @@ class Worlds:
         """Reset a world to the default world, even if a scenario was loaded.
 
         The clock, the assumptions and the variation are those of the default world that the
-        scenario replaced or, if there was none, those of a new default world of this process.
+        scenario replaced. If there was none, they are those of a new default world in this process.
         """
         old = engine.world
         origin = old.get(ORIGIN, SINGLETON_KEY) or WorldSource()
@@ -255,7 +258,7 @@ class Worlds:
     def delete(self, name: str) -> None:
         """Delete a world and its stored state.
 
-        If the deletion fails, raises StoreFailed and keeps the world.
+        If it cannot be deleted, raises StoreFailed and keeps the world.
         """
         if not self._engines[name].ephemeral and self._store is not None:
             try:

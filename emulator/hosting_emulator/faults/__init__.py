@@ -1,1 +1,1 @@
-"""Decides how armed faults change the responses of calls. The server carries out the decisions."""
+"""Decides how armed faults change the responses to calls. The server carries out these decisions."""

@@ -1,4 +1,4 @@
-"""Refuses an alteration fault that could not alter any response."""
+"""Refuses an `alter` fault that could not alter any response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.faults.kinds.alter import Alter
 from hosting_emulator.faults.possible_rules import possible_calls
 from hosting_emulator.world.fault_records import Rule
 
-#: The fields that make a rule act on only some of the responses that it matches.
+#: The fields that restrict a rule to some of the responses that show the same operation.
 _PARTIAL = (
     "times",
     "skip_first",
@@ -30,13 +30,14 @@ _PARTIAL = (
 
 
 def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None:
-    """Raise DocumentRefused if an alteration is not possible in any response.
+    """Raise DocumentRefused if no response can be altered in this way.
 
     If the contract forbids the alteration, the message quotes the contract.
     """
     if rule.call in DOORS:
         message = (
-            f"alter changes only responses of the API, but {rule.call} is not a call; use respond"
+            f"alter only changes responses of the API, but {rule.call} is not one of its calls; "
+            "use respond"
         )
         raise DocumentRefused(message, "call")
     code = "unauthenticated" if rule.credentials in ("none", "invalid") else None
@@ -49,10 +50,10 @@ def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None
 
 
 def _refusal(alter: Alter, reason: str) -> DocumentRefused:
-    """Return the error for an impossible alteration, located at the pointer that causes the error.
+    """Return the error for an impossible alteration, with the location of the pointer that causes it.
 
-    If there are several pointers and the reason names none of them, the error is located at the
-    field that holds all pointers, such as `remove`.
+    If there are several pointers and the reason names none of them, the location is that of the
+    field that contains them, such as `remove`.
     """
     change = next(word for word in CHANGES if getattr(alter, word) is not None)
     named_pointers = [pointer for pointer in alter.pointers if pointer and pointer in reason]
@@ -71,7 +72,9 @@ def _refusal(alter: Alter, reason: str) -> DocumentRefused:
 
 
 def _check_acts_always(alter: Alter, rule: Rule) -> None:
-    """Raise DocumentRefused if a rule would alter an operation's final values in only some responses."""
+    """Raise DocumentRefused if a rule would alter an operation's final values in some responses but
+    not in others.
+    """
     usual = Rule()
     for name in _PARTIAL:
         if getattr(rule, name) == getattr(usual, name):

@@ -1,8 +1,8 @@
-"""Alters a response with the armed faults, in the order in which they were armed.
+"""Applies the armed `alter` faults to a response, in the order in which they were armed.
 
-Each fault alters the result of the previous fault. No fault prevents another fault from acting. A
-fault that matches a request but does not act still counts the request as seen, unless the response
-is a replay that the fault must not alter.
+Each fault alters the result of the previous one, and no fault prevents another from acting. A fault
+that matches a request but does not act still counts the request as seen, unless the response is a
+replay that the fault is not allowed to alter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hosting_emulator.world.streams import draw
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change, World
 
-#: The random stream for alterations.
+#: The name of the random stream for alterations.
 _STREAM = "alterations"
 _A_REPLAY = "a replay must equal the first response; write `breaking: true` to alter replays too"
 
@@ -46,8 +46,7 @@ class AlteredBy(msgspec.Struct, frozen=True):
 class AlterationDecision(msgspec.Struct, frozen=True):
     """A response after the armed faults have altered it.
 
-    `reasons` maps the id of a fault that matched the request to the reason why the fault did not
-    act.
+    `reasons` maps the id of each fault that matched the request but did not act to the reason.
     """
 
     response: SentResponse
@@ -56,9 +55,9 @@ class AlterationDecision(msgspec.Struct, frozen=True):
 
 
 def altering_faults(world: World, *, breaking: bool) -> list[Fault]:
-    """Return the armed faults that alter responses and whose `breaking` option has this value.
+    """Return the armed `alter` faults whose `breaking` option has this value.
 
-    The faults are in the order in which they were armed.
+    The faults are returned in the order in which they were armed.
     """
     return [
         fault
@@ -68,7 +67,7 @@ def altering_faults(world: World, *, breaking: bool) -> list[Fault]:
 
 
 def has_altering_fault(world: World) -> bool:
-    """Return whether any armed fault alters responses."""
+    """Return whether any `alter` fault is armed."""
     faults: Iterable[Fault] = world.tables[FAULTS.name].values()
     return any(stage_of(fault) == "response" for fault in faults)
 
@@ -80,9 +79,9 @@ def decide_alterations(
     spec: CallSpec,
     response: SentResponse,
 ) -> AlterationDecision:
-    """Count a request for faults that alter responses, and return the altered response.
+    """Count a request for the given `alter` faults, and return the response as altered by them.
 
-    `response` is the call's response before the `faults` alter it.
+    `response` is the response before these faults have altered it.
     """
     acted: list[AlteredBy] = []
     reasons: dict[str, str] = {}
@@ -120,7 +119,7 @@ def _alter(
     spec: CallSpec,
     response: SentResponse,
 ) -> Altered | Unaltered:
-    """Return the response as altered by a fault, or the reason why the fault alters nothing."""
+    """Return the response as altered by a fault, or the reason why the fault leaves it unchanged."""
     if alter.changes_lasting_part and not alter.breaking and _was_shown(fault, response):
         reason = "the operation ended before the fault was armed, so other responses show how it really ended"
         return Unaltered(reason)
@@ -132,7 +131,7 @@ def _alter(
 
 
 def _was_shown(fault: Fault, response: SentResponse) -> bool:
-    """Return whether the operation in a response had ended before a fault was armed."""
+    """Return whether the operation shown in a response ended before a fault was armed."""
     document = msgspec.json.decode(response.body)
     try:
         return parse_timestamp(document["updated_at"]) < fault.armed_ms

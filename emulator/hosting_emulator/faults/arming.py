@@ -1,4 +1,4 @@
-"""Arms a fault or an outcome from a document as written in a scenario.
+"""Arms a fault or an outcome that is described by a document, in the format used in scenarios.
 
     {"abort": {"code": "service_unavailable"}, "call": "apply_project_domains", "times": 2}
     {"fail": {"phase": "deploying"}, "project": "blog"}
@@ -44,7 +44,7 @@ from hosting_emulator.world.fault_records import Fault, Rule
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.value import Change, World
 
-#: For each of these stages, the reason why kinds with the stage have no commit phase.
+#: For each stage without a commit phase, why kinds in that stage do not accept `after_commit`.
 _PHASE_REASONS: Mapping[Stage | None, str] = {
     "delivery": "{} takes no after_commit: the whole request is handled twice",
     "read": "{} takes no after_commit: a read is not committed, and only the response to the read changes",
@@ -53,7 +53,7 @@ _PHASE_REASONS: Mapping[Stage | None, str] = {
 
 
 def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT) -> Fault:
-    """Arm a fault or outcome after all entries that are already armed.
+    """Arm a fault or an outcome. It comes after all entries that are already armed.
 
     Raises DocumentRefused for an invalid document.
     """
@@ -65,7 +65,7 @@ def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FA
 def read_fault(
     change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT
 ) -> Fault:
-    """Read and check a fault or an outcome without arming it. By default, an outcome acts once.
+    """Parse and check a fault or an outcome without arming it. By default, an outcome acts once.
 
     Raises DocumentRefused for an invalid document.
     """
@@ -90,7 +90,9 @@ def read_fault(
 
 
 def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
-    """Raise DocumentRefused if a rule does not fit the kind of fault or the stage of this kind."""
+    """Raise DocumentRefused if a rule is not compatible with the kind of fault or with the kind's
+    stage.
+    """
     if needs_running_clock(kind) and world.clock.mode not in RUNNING_CLOCKS:
         message = (
             f"{kind} keeps requests waiting in real time, but the world's clock is "
@@ -116,7 +118,7 @@ def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World
 
 
 def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -> Rule:
-    """Return the rule in a document, with its names and durations still unresolved."""
+    """Return the rule that a document contains, without resolving its names and durations."""
     fields = {name: value for name, value in document.items() if name not in (kind, "while")}
     if category is OUTCOME:
         fields.setdefault("times", 1)
@@ -132,7 +134,7 @@ def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -
 
 
 def _check_outcome(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
-    """Raise DocumentRefused if an outcome cannot act on operations that the rule's calls start."""
+    """Raise DocumentRefused if an outcome cannot act on any operation started by the rule's calls."""
     outcome = convert(options, outcome_kinds()[kind])
     calls = (rule.call,) if rule.call else OUTCOME.calls
     check_outcome(outcome, rule, calls, world.assumptions)
@@ -144,7 +146,7 @@ def invalid_reason(fault: Fault, category: RuleCategory) -> str | None:
         return f"there is no kind of {category.noun} {fault.kind!r}"
     try:
         read_effect(fault.kind, fault.options, category)
-        # Read both properties, because reading one raises ValueError if the timestamp is invalid.
+        # Access both properties, because each raises ValueError if its timestamp is invalid.
         _ = fault.rule.from_ms
         _ = fault.rule.until_ms
     except ValueError as error:

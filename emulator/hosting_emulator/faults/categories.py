@@ -1,4 +1,4 @@
-"""Faults and outcomes, which are the two categories of rules, and the fields that rules can have."""
+"""The two categories of rules, faults and outcomes, and the fields that rules can have."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJE
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
-#: The fields that select the requests that a rule matches. The other fields determine when the rule
+#: The fields that determine which requests a rule matches. The other fields determine when the rule
 #: acts.
 MATCH_FIELDS = RULE_FIELDS[: RULE_FIELDS.index("times")]
-#: The fields of a rule that name a record, in display order.
+#: The rule fields that name a record, in display order.
 RECORD_TABLES: dict[str, Table[Any]] = {
     "project": PROJECTS,
     "organization": ORGANIZATIONS,
@@ -32,7 +32,7 @@ RECORD_TABLES: dict[str, Table[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class RuleCategory:
-    """A category of rules. `fields` and `calls` are the fields and calls that a rule can name."""
+    """A category of rules. Rules in this category can contain these `fields` and name these `calls`."""
 
     noun: str
     noun_with_article: str
@@ -42,13 +42,15 @@ class RuleCategory:
 
     @property
     def kinds(self) -> Mapping[str, type[FaultKind] | type[OutcomeKind]]:
-        """All kinds of this category by name, in the order used by lists."""
+        """All kinds in this category by name, in the order in which lists show them."""
         if self.noun == "fault":
             return fault_kinds()
         return outcome_kinds()
 
     def unknown_id_message(self, id_: str, armed_ids: Iterable[str]) -> str:
-        """Return a message that says that nothing is armed under an id, and lists the armed ids."""
+        """Return a message saying that nothing is armed under this id. The message lists the armed
+        ids.
+        """
         ids = ", ".join(armed_ids)
         if not ids:
             return f"there is no {self.noun} {id_!r}; no {self.noun} is armed"

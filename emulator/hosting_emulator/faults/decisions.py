@@ -1,9 +1,9 @@
 """Decides which armed faults act on a request, in the order in which they were armed.
 
-A matching fault counts the request as seen, and acts if the other conditions of its rule hold.
-Delays add up and let later faults act. The first fault whose effect is not a delay ends the search
-in both commit phases, so the remaining faults do not count the request. A fault with `after_commit`
-also counts refused requests, but does not act on them.
+A fault that matches the request counts it as seen, and acts if the other conditions in its rule
+hold. Delays add up, and do not prevent later faults from acting. The first fault that acts with any
+other effect ends the search in both commit phases, so the remaining faults do not count the
+request. A fault with `after_commit` counts refused requests too, but does not act on them.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _by_order = attrgetter("order")
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """The combined effect of faults on a request.
+    """What the faults do to a request, taken together.
 
-    `delay_ms` is a delay in real milliseconds. `effect` is the effect other than the delay, or None
-    if there is none. `problem` is the problem that the effect sends, or None. `acted` lists
-    the faults that act, in order.
+    `delay_ms` is a delay in real milliseconds. `effect` is the effect that is not a delay, or None
+    if there is none. `problem` is the problem that this effect sends, or None. `acted` lists the
+    faults that act, in order.
     """
 
     delay_ms: int = 0
@@ -63,9 +63,9 @@ def faults_in_order(world: World, table: Table[Fault] = FAULTS) -> list[Fault]:
 def decide(
     change: Change, subject: FaultSubject, stage: Stage, *, refused: bool = False
 ) -> Decision:
-    """Count a request for the faults of one stage, and return the effect of these faults.
+    """Count a request for the faults in one stage, and return what they do to it.
 
-    If the request was `refused`, the faults have no effect.
+    If the request was `refused`, the faults do nothing.
     """
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
@@ -95,7 +95,7 @@ def decide(
 
 
 def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | None:
-    """Count an operation that a request starts, and return the first outcome that applies.
+    """Count an operation that a request is starting, and return the first outcome that applies to it.
 
     Return None if no armed outcome applies.
     """
@@ -107,7 +107,7 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
             continue
         armed = replace(armed, seen=armed.seen + 1)
         applies = is_chosen(change, armed, subject)
-        # An outcome with a condition counts its hit later, when it acts.
+        # An outcome with a condition counts its hit later, when it actually acts.
         acts = applies and outcome.while_ is None
         change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
         if applies:
@@ -116,9 +116,9 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
 
 
 def applicable_outcome(world: World, armed: Fault, call: str) -> OperationOutcome | None:
-    """Return the OperationOutcome of an armed outcome for an operation that `call` starts.
+    """Return the OperationOutcome that an armed outcome gives to an operation started by `call`.
 
-    Returns None if the outcome can never act on such an operation.
+    Return None if the outcome can never act on such an operation.
     """
     outcome = outcome_of(armed).operation_outcome(armed.id, call, armed.rule.while_)
     if outcome is None or find_obstacle(outcome, call, world.assumptions) is not None:
@@ -127,15 +127,17 @@ def applicable_outcome(world: World, armed: Fault, call: str) -> OperationOutcom
 
 
 def _reacts_later(fault: Fault) -> bool:
-    """Return whether an outcome's condition is evaluated while the operation is in progress."""
+    """Return whether an outcome's condition is evaluated while the operation is in progress, rather
+    than when it starts.
+    """
     return fault.kind in outcome_kinds() and outcome_of(fault).reacts
 
 
 def is_chosen(change: Change, fault: Fault, subject: FaultSubject, stream: str = "faults") -> bool:
-    """Return whether a rule selects a request that its fault or outcome already counts as seen.
+    """Return whether a fault or an outcome acts on a request that it has already counted as seen.
 
-    If only the rule's probability is left to decide, this function draws a number from `stream`, a
-    random stream of the world.
+    If everything else in the rule is satisfied, its probability decides, with a number drawn from
+    the world's random stream `stream`.
     """
     probability = fault.rule.probability
     idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)
@@ -145,7 +147,7 @@ def is_chosen(change: Change, fault: Fault, subject: FaultSubject, stream: str =
 def idle_reason(
     fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
 ) -> str:
-    """Return the reason why a fault that matched a request did not act on it."""
+    """Return why a fault that matched a request did not act on it."""
     reason = _idle_reason(fault, now_ms, world, project_id, organization_id)
     if reason is None and fault.rule.probability < 1:
         reason = (
@@ -186,6 +188,6 @@ def _idle_reason(
 def _chance(change: Change, stream: str = "faults") -> float:
     """Draw a number from [0, 1).
 
-    Faults have their own random stream, so a draw does not change later ids or secrets.
+    Faults have a random stream of their own, so a draw does not affect later ids and secrets.
     """
     return int.from_bytes(draw(change, stream, 7), "big") / 2**56

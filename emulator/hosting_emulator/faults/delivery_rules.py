@@ -1,4 +1,4 @@
-"""Refuses a fault that delivers requests twice if the fault could never act."""
+"""Refuses a `deliver_twice` fault that could never act."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from hosting_emulator.world.fault_records import Rule
 
 
 def check_delivery_rule(kind: str, rule: Rule) -> None:
-    """Raise DocumentRefused if a rule names an endpoint whose requests cannot be delivered twice."""
+    """Raise DocumentRefused if requests to the endpoint that a rule names cannot be delivered twice."""
     if rule.call is not None and rule.call.startswith(IDENTITY_PROVIDER):
         message = (
-            f"{kind} acts on the calls of the API and on redeem_ticket; {rule.call} belongs to the "
-            "identity provider"
+            f"{kind} acts on the calls of the API and on redeem_ticket, but {rule.call} belongs "
+            "to the identity provider"
         )
         raise DocumentRefused(message, "call")

@@ -1,4 +1,6 @@
-"""Hints about unknown fields of a fault or an outcome, with the field, option or kind to use instead."""
+"""Hints about unknown fields in a fault or an outcome. A hint names the field, option or kind to
+use instead.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.categories import FAULT, RuleCategory
 
-#: Maps words from other tools and from our command line to the equivalent fields and kinds.
+#: Maps words that are used in other tools or on our command line to the equivalent fields and
+#: kinds.
 _OTHER_WORDS = {
     "user": "principal",
     "actor": "principal",
@@ -57,14 +60,14 @@ _OTHER_WORDS = {
     "canceled": "cancel",
     "cancelled": "cancel",
 }
-#: The command-line options for the fields whose option has a different name.
+#: The command-line options for fields whose options have different names.
 _OPTIONS = {"principal": "--user", "pauses": "--pause"}
-#: Names of the field that contains the kind in other tools.
+#: The names that other tools use for the field that contains the kind.
 _WORDS_FOR_KIND = ("effect", "kind", "type", "action", "fault", "outcome")
 
 
 def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -> str:
-    """Return a hint about an unknown field of a document, or an empty string if there is no hint."""
+    """Return a hint about an unknown field in a document, or an empty string if there is none."""
     for kind, options in category.kinds.items():
         if kind in document and name in options.__struct_encode_fields__:
             return f"; {name} is an option of {kind}, as in {kind}: {{{name}: …}}"
@@ -84,9 +87,9 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
 
 
 def option_hint(name: str, category: RuleCategory) -> str:
-    """Return a hint that an unknown option of a kind must be written as a field of the rule.
+    """Return a hint that an unknown option is a field of the rule and must be written beside the kind.
 
-    Return an empty string if a rule has no such field.
+    Return an empty string if rules have no such field.
     """
     field = name
     if name not in category.fields:
@@ -98,9 +101,9 @@ def option_hint(name: str, category: RuleCategory) -> str:
 
 
 def _kind_hint(value: Any, category: RuleCategory) -> str:
-    """Return a hint on how a document names its kind.
+    """Return a hint about how a document names its kind.
 
-    If `value` names a kind, the example in the hint shows this kind.
+    If `value` is the name of a kind, the hint's example uses that kind.
     """
     kind = "connection_reset" if category is FAULT else "fail"
     if isinstance(value, str) and value in category.kinds:

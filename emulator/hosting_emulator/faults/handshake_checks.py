@@ -8,7 +8,9 @@ from hosting_emulator.world.fault_records import Rule
 
 
 def check_handshake_rule(kind: str, rule: Rule) -> None:
-    """Raise DocumentRefused if a rule depends on a request, because a handshake has none."""
+    """Raise DocumentRefused if a rule depends on the request, because at the handshake there is
+    none yet.
+    """
     for field in MATCH_FIELDS:
         if field != "project" and getattr(rule, field) is not None:
             message = (

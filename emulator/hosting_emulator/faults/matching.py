@@ -1,4 +1,6 @@
-"""Decides whether the rule of a fault or an outcome matches a request, and which fields differ."""
+"""Decides whether the rule of a fault or an outcome matches a request, and if not, which fields
+differ.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ from hosting_emulator.world.fault_records import Rule
 class FaultSubject(msgspec.Struct, frozen=True, gc=False):
     """A request that a fault can match.
 
-    `call` is the id of a call or of another endpoint. `headers` returns all values of a header.
-    `credentials` is the kind of credentials in the request. `has_body` is true if the request has a
-    body, even if the body has not been read yet. `connection` is `new` or `reused`, or None if the
-    request has no connection.
+    `call` is the id of a call or of another endpoint. `headers` returns all the values of a header.
+    `credentials` says what kind of credentials the request contains. `has_body` is true if the
+    request has a body, even if it has not been read yet. `connection` is `new` or `reused`, or None
+    if the request has no connection.
     """
 
     call: str
@@ -43,7 +45,7 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
 def matches(rule: Rule, subject: FaultSubject) -> bool:
     """Return whether a rule matches a request.
 
-    A rule that does not set `credentials` matches only requests with valid credentials.
+    A rule without `credentials` matches only requests with valid credentials.
     """
     return next(differing_fields(rule, subject), None) is None
 
@@ -51,7 +53,7 @@ def matches(rule: Rule, subject: FaultSubject) -> bool:
 def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
     """Yield the fields of a rule that a request does not match.
 
-    A rule without `call` matches API calls, but no other endpoint.
+    A rule without `call` matches all API calls, but no other endpoints.
     """
     if rule.call != subject.call and (rule.call is not None or subject.call in DOORS):
         yield "call"
@@ -79,7 +81,7 @@ def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
 
 
 def _values(rule: Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequence[Any]]:
-    """Return the request's headers, query parameters or body fields, for comparison with the rule."""
+    """Return the request's headers, query parameters or body fields, to be matched against the rule."""
     if name == "header":
         return {header: subject.headers(header, ()) for header in rule.header or ()}
     if name == "query":
@@ -88,7 +90,7 @@ def _values(rule: Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequen
 
 
 def request_value(rule: Rule, subject: FaultSubject, name: str) -> Any:
-    """Return the request's value for a field of a rule, for use in messages."""
+    """Return the value that a request has for a rule's field, for use in messages."""
     if name not in ("header", "query", "body"):
         return getattr(subject, name)
     values = _values(rule, subject, name)
@@ -98,7 +100,7 @@ def request_value(rule: Rule, subject: FaultSubject, name: str) -> Any:
 
 
 def _has(values: Mapping[str, Sequence[Any]], expected: Mapping[str, Any]) -> bool:
-    """Return whether each name has its expected value. In a string, `*` matches any text."""
+    """Return whether each name has its expected value. In an expected string, `*` matches any text."""
     return all(
         any(_value_matches(value, pattern) for value in values.get(name, ()))
         for name, pattern in expected.items()
@@ -114,7 +116,7 @@ def _value_matches(value: Any, pattern: Any) -> bool:
 def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
     """Return the values at `paths`, such as `items.0`, in a JSON body.
 
-    If the body is not JSON, parse it as a form, and return all fields of the form.
+    If the body is not JSON, parse it as a form and return all of the form's fields.
     """
     try:
         document = read_json(body)
@@ -148,7 +150,7 @@ def text_matches(text: str, pattern: str) -> bool:
 @lru_cache(maxsize=256)
 def _expression(pattern: str) -> re.Pattern[str]:
     first, *parts = map(re.escape, pattern.split("*"))
-    # Match each part only at its first possible position. Trying all positions would take time that
-    # grows exponentially with the number of stars.
+    # Match each part at its first possible position only. The time to try all positions would grow
+    # exponentially with the number of stars.
     between = "".join(f"(?>.*?{part})" for part in parts[:-1])
     return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)

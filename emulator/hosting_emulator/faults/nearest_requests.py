@@ -1,4 +1,4 @@
-"""Finds how the nearest request differs from a fault or an outcome that did not act.
+"""Finds out how the nearest request differs from a fault or an outcome that has not acted.
 
 In this module, an entry is a fault or an outcome.
 """
@@ -15,16 +15,16 @@ from hosting_emulator.faults.matching import FaultSubject, differing_fields, req
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import World
 
-#: Values with these names may be secrets, so reports do not show them.
+#: A value with one of these words in its name may be a secret, so reports do not show it.
 _SECRET = re.compile("token|secret|key|ticket|code|password|auth|cookie|verifier", re.IGNORECASE)
 _LONGEST_VALUE = 60
-#: A different call counts as much as differences in three other fields.
+#: A different call counts as much as three other fields that differ.
 _CALL_DISTANCE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field in which a request differs from an entry, with the expected and the actual value."""
+    """A field in which a request differs from an entry, with the expected value and the actual one."""
 
     field: str
     expected: str
@@ -32,7 +32,7 @@ class Difference:
 
     @property
     def distance(self) -> int:
-        """The amount that this difference adds to the distance between a request and an entry."""
+        """How much this difference adds to the distance between a request and an entry."""
         if self.field == "call":
             return _CALL_DISTANCE
         return 1
@@ -44,11 +44,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class NearestRequest:
-    """The request that came nearest to matching an entry that did not act.
+    """The request that came closest to triggering an entry that has not acted.
 
-    `number` is the request's number in the log. `number` is None for a request to a page, because
-    the log does not contain requests to pages. `reason` explains why the entry did not act on a
-    matching request.
+    `number` is the request's number in the log, or None for a request to a page, because those are
+    not logged. If the request matched, `reason` explains why the entry did not act on it.
     """
 
     number: int | None
@@ -59,7 +58,7 @@ class NearestRequest:
 
     @property
     def distance(self) -> int:
-        """The distance between the request and the entry, which is 0 for a matching request."""
+        """The distance between the request and the entry. It is 0 if the request matched."""
         return sum(difference.distance for difference in self.differences)
 
     def describe(self) -> str:
@@ -85,7 +84,7 @@ def find_differences(world: World, entry: Fault, subject: FaultSubject) -> tuple
 
 
 def _expected_value(entry: Fault, name: str) -> Any:
-    """Return the value of a rule's field, or a text to show if the field is not set."""
+    """Return the value of a rule's field, or the text to show if the field is not set."""
     if name == "credentials" and entry.rule.credentials is None:
         return "a valid token or key"
     return getattr(entry.rule, name) or "any call of the API"
@@ -105,7 +104,7 @@ def field_text(world: World, name: str, value: Any) -> str:
 
 
 def _part_text(name: str, value: str) -> str:
-    """Return a value from a header, query or body, or `…` if the value is long or may be a secret."""
+    """Return a value from a header, query or body, or `…` if it is long or may be a secret."""
     may_be_secret = _SECRET.search(name) is not None and name.lower() != "idempotency-key"
     if may_be_secret or len(value) > _LONGEST_VALUE:
         return "…"

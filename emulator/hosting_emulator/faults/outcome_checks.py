@@ -1,7 +1,7 @@
 """Refuses an outcome that could never act.
 
-For example, the operations lack the phase that the outcome names, or their lifecycle does not
-allow the final state.
+For example, the operations may not have the phase that the outcome names, or their lifecycle may
+not allow the final state.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from hosting_emulator.world.plans import (
 from hosting_emulator.world.records import OperationOutcome
 
 _CLAIM_HELD = (
-    "the outcome could never act: while an operation is in progress, the claim of the project is never "
-    "free"
+    "the outcome could never act: while an operation is in progress, the project's claim is "
+    "never free"
 )
 
 
 def check_outcome(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> None:
-    """Raise DocumentRefused if an outcome cannot act on operations that any of these calls start."""
+    """Raise DocumentRefused if an outcome cannot act on any operation that these calls start."""
     if outcome.reacts and rule.while_ is not None:
         _check_condition(rule.while_)
     applicable: dict[str, OperationOutcome] = {}
@@ -69,7 +69,7 @@ def _no_phase(outcome: OutcomeKind, calls: Sequence[str]) -> str:
 
 
 def _check_condition(condition: Condition) -> None:
-    """Raise DocumentRefused for a condition that cannot hold while an operation is in progress."""
+    """Raise DocumentRefused if a condition cannot hold while an operation is in progress."""
     is_free = condition.claim == "free"
     excluded = condition.not_
     if is_free or (excluded is not None and excluded.claim == "held"):
@@ -77,7 +77,7 @@ def _check_condition(condition: Condition) -> None:
 
 
 def _check_transition(outcome: OperationOutcome, call: str) -> None:
-    """Raise DocumentRefused if a conditional outcome cannot take its first step in its phase."""
+    """Raise DocumentRefused if an outcome with a condition cannot take its first step in its phase."""
     if outcome.while_ is None or not outcome.phase:
         return
     phases = phases_that_may_become(plan_for(call), outcome.steps[0])
@@ -94,13 +94,13 @@ def _check_transition(outcome: OperationOutcome, call: str) -> None:
 
 
 def _step_in(call: str, phase: str) -> Step:
-    """Return the step with this phase in the plan that a call's operations follow. It must exist."""
+    """Return the step with this phase from the plan of a call's operations. The step must exist."""
     return next(step for step in plan_for(call) if step.phase == phase)
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why an outcome cannot act on the operations that a call starts, and the option to change."""
+    """Why an outcome cannot act on the operations that a call starts, and which option must change."""
 
     option: str
     reason: str
@@ -109,7 +109,7 @@ class Obstacle:
 def find_obstacle(
     outcome: OperationOutcome, call: str, assumptions: Assumptions
 ) -> Obstacle | None:
-    """Return the obstacle that keeps an outcome from acting on operations that a call starts.
+    """Return the obstacle that prevents an outcome from acting on the operations that a call starts.
 
     Return None if there is no obstacle.
     """
@@ -126,9 +126,9 @@ def find_obstacle(
 
 
 def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions) -> str | None:
-    """Return the reason why an outcome cannot hold a call's operations for `hold_ms`.
+    """Return why an outcome cannot hold a call's operations for `hold_ms`.
 
-    Returns None if the outcome can hold operations, or has no `hold_ms`.
+    Return None if it can, or if it has no `hold_ms`.
     """
     if outcome.hold_ms is None:
         return None
@@ -137,7 +137,7 @@ def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumption
     if mode not in ("timed", "immediate"):
         mover = "polls" if mode == "per_poll" else "interventions"
         return (
-            f"operations of {call} have the profile {profile!r}, under which only {mover} move "
+            f"operations of {call} have the profile {profile!r}, under which only {mover} advance "
             "an operation; leave out `for`, and release the operation with release_operation"
         )
     phase = _step_in(call, outcome.phase)
@@ -162,9 +162,9 @@ def possible_operations(
 def outcome_note(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> str | None:
-    """Return a note for the user who arms an outcome, or None if no note is needed.
+    """Return a note to show when a user arms an outcome, or None if no note is needed.
 
-    If the outcome can change the operations of only some calls, the note names these calls. The
+    If the outcome can act on the operations of some calls only, the note names those calls. The
     note also says where a client sees the effects that an operation leaves behind.
     """
     notes = []
@@ -174,7 +174,8 @@ def outcome_note(
         reasons = [reason for reason in excluded.values() if reason is not None]
         if reasons:
             notes.append(
-                f"The outcome waits for an operation of {' or '.join(possible_calls)}: {reasons[0]}."
+                f"The outcome waits for an operation started by {' or '.join(possible_calls)}: "
+                f"{reasons[0]}."
             )
     if outcome.left_behind is not None:
         places = visible_places(outcome.left_behind)
@@ -183,7 +184,7 @@ def outcome_note(
 
 
 def _exclusion(outcome: OutcomeKind, rule: Rule, call: str, assumptions: Assumptions) -> str | None:
-    """Return why an outcome cannot act on operations that a call starts, or None if it can."""
+    """Return why an outcome cannot act on the operations that a call starts, or None if it can."""
     operation_outcome = outcome.operation_outcome("", call, rule.while_)
     if operation_outcome is None:
         return f"operations of {call} have no phase {outcome.at}"

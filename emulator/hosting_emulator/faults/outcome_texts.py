@@ -1,4 +1,4 @@
-"""Describes the outcome of an operation in words."""
+"""Describes an operation's outcome in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.world.records import OperationOutcome
 
 
 def outcome_text(outcome: OperationOutcome) -> str:
-    """Describe the steps of an outcome that have not happened yet.
+    """Describe the steps of an outcome that have not been taken yet.
 
     Return an empty string if there is nothing to describe.
     """

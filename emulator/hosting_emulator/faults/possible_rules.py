@@ -12,15 +12,15 @@ from hosting_emulator.world.fault_records import Rule
 
 #: The maximum number of calls that a message lists.
 _MOST_CALLS = 3
-#: The fields of a rule that limit which calls the rule can match.
+#: The fields that restrict which calls a rule can match.
 _CALL_FIELDS = ("call", "method", "project", "path")
 
 
 def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
     """Raise DocumentRefused if no request can match a rule.
 
-    `calls` are the calls that the rule's category allows. The message names the first field that
-    leaves no call to match.
+    `calls` are the calls that rules in this category can name. The message names the first field
+    that excludes all remaining calls.
     """
     if rule.call in DOORS:
         _check_endpoint(rule)
@@ -32,7 +32,7 @@ def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         if not matches:
             endpoints = " or ".join(f"{spec.method} {spec.path}" for spec in calls)
             if len(calls) > _MOST_CALLS:
-                endpoints = "any call; write a path like /v1/projects/*/domains, without a query"
+                endpoints = "any call; write a path such as /v1/projects/*/domains, without a query"
             value = getattr(rule, field)
             message = f"the rule could never match: {field} {value!r} does not match {endpoints}"
             raise DocumentRefused(message, field)
@@ -40,12 +40,12 @@ def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
 
 
 def possible_calls(rule: Rule, calls: Iterable[CallSpec]) -> list[CallSpec]:
-    """Return the calls whose requests a rule can match."""
+    """Return the calls that have requests which a rule can match."""
     return [spec for spec in calls if all(_may_match(rule, name, spec) for name in _CALL_FIELDS)]
 
 
 def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
-    """Return whether a request that makes a call can match a field of a rule."""
+    """Return whether a request for a call can match a field of a rule."""
     if getattr(rule, field) is None:
         return True
     if field == "call":
@@ -58,9 +58,9 @@ def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
 
 
 def _check_endpoint(rule: Rule) -> None:
-    """Raise DocumentRefused if a rule sets a field that requests to its `call` do not have.
+    """Raise DocumentRefused if a rule sets a field that requests to its endpoint do not have.
 
-    `call` is an endpoint outside the API.
+    The rule's `call` is an endpoint outside the API.
     """
     fields = ["principal", "organization", "credentials"]
     if rule.call != REDEEM_TICKET:
@@ -71,7 +71,7 @@ def _check_endpoint(rule: Rule) -> None:
 
 
 def _check_without_user(rule: Rule) -> None:
-    """Raise DocumentRefused if a rule for requests without a user needs a user or a commit."""
+    """Raise DocumentRefused if a rule for requests without a user depends on a user or a commit."""
     if rule.principal is not None:
         field = "principal"
     elif rule.after_commit:
@@ -83,10 +83,10 @@ def _check_without_user(rule: Rule) -> None:
 
 
 def check_at_identity_provider(kind: str, rule: Rule) -> None:
-    """Raise DocumentRefused if an effect is impossible at the identity provider.
+    """Raise DocumentRefused if the identity provider cannot produce a fault's effect.
 
-    The identity provider sends no problem documents. A fault can break the provider's responses
-    only after the commit.
+    The identity provider does not send problem documents, and a fault can break its responses only
+    after the commit.
     """
     effect = fault_kinds()[kind]
     if effect.problem is not FaultKind.problem:

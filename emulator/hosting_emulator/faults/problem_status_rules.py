@@ -1,4 +1,6 @@
-"""Refuses an `abort` fault that matches a single call and sets a status which that call never returns."""
+"""Refuses an `abort` fault for a single call if that call never returns the status that the fault
+sets.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ from hosting_emulator.world.fault_records import Rule
 
 
 def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> None:
-    """Raise DocumentRefused if `rule` matches one call, and that call cannot return the status of `abort`.
+    """Raise DocumentRefused if `rule` matches only one call, and that call cannot return the status
+    of `abort`.
 
     The contract lists the error statuses of set_project_powered_by_flag (contract, section
-    Endpoints). A rule that matches several calls is accepted. Under such a rule,
-    set_project_powered_by_flag returns a listed status, and the other calls return the status of
-    `abort`.
+    Endpoints). A rule that matches several calls is accepted: set_project_powered_by_flag then
+    returns a listed status, and the other calls return the status of `abort`.
     """
     if abort.status is None:
         return

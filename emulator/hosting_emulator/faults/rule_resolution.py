@@ -1,4 +1,4 @@
-"""Resolves the rule of a fault or an outcome by replacing names with ids and durations with timestamps."""
+"""Resolves the rule of a fault or an outcome: replaces names with ids and durations with timestamps."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def resolve_rule(rule: Rule, world: World, now_ms: int, category: RuleCategory) 
 
 
 def _resolve_times(rule: Rule, now_ms: int) -> Rule:
-    """Return a rule with all times as timestamps."""
+    """Return a rule with all of its times converted to timestamps."""
     from_ms = _read_moment(rule.from_, "from", now_ms)
     ends_ms = _read_moment(rule.until, "until", now_ms)
     if ends_ms is not None:
@@ -46,7 +46,7 @@ def _resolve_times(rule: Rule, now_ms: int) -> Rule:
 def _resolve_pauses(
     rule: Rule, now_ms: int, from_ms: int | None, ends_ms: int | None
 ) -> tuple[str, ...] | None:
-    """Return the pauses of a rule as timestamps. Raises DocumentRefused for invalid pauses."""
+    """Return a rule's pauses as timestamps. Raises DocumentRefused if they are invalid."""
     if not rule.pauses:
         return None
     moments = [_required_moment(text, "pauses", now_ms) for text in rule.pauses]
@@ -65,7 +65,7 @@ def _resolve_pauses(
 
 
 def _check_end(rule: Rule, end_ms: int, from_ms: int | None, now_ms: int) -> None:
-    """Raise DocumentRefused if a rule ends before it can act."""
+    """Raise DocumentRefused if a rule ends before it could act."""
     message = ""
     if end_ms <= now_ms:
         message = f"until ({rule.until}) is not after the world's time, {format_timestamp(now_ms)}"
@@ -100,7 +100,7 @@ def _required_moment(text: str, field: str, now_ms: int) -> int:
 
 
 def moment_ms(text: str, now_ms: int) -> int | None:
-    """Return the world time, in milliseconds, that a timestamp or a duration from now stands for.
+    """Return the world time, in milliseconds, that is given as a timestamp or as a duration from now.
 
     Return None if the text is neither a timestamp nor a duration.
     """
@@ -112,7 +112,7 @@ def moment_ms(text: str, now_ms: int) -> int | None:
 
 
 def _resolve_names(rule: Rule, world: World, category: RuleCategory) -> Rule:
-    """Return a rule with ids in place of record names. Raises DocumentRefused for an unknown name."""
+    """Return a rule with record names replaced by ids. Raises DocumentRefused for an unknown name."""
     call = rule.call
     if call is not None:
         call = call_named(call)

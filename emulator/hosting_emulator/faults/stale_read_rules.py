@@ -1,4 +1,4 @@
-"""Refuses a stale_read fault that could never act."""
+"""Refuses a `stale_read` fault that could never act."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hosting_emulator.faults.kinds.stale_read import StaleRead
 from hosting_emulator.faults.possible_rules import possible_calls
 from hosting_emulator.world.fault_records import Rule
 
-#: The call for which the contract promises a fresh response.
+#: The call to which, according to the contract, the response is always fresh.
 _FRESH = "read_database_compute"
 
 
-#: The reason why a read of the database cannot be stale without `breaking`.
+#: Why a read of the database cannot be stale without `breaking`.
 FRESH_REASON = (
     f"the contract promises that the response to {_FRESH} is fresh: "
     '"observed_at | timestamp | fresh, tenant-scoped observation"'
@@ -22,12 +22,12 @@ FRESH_REASON = (
 
 
 def check_stale_read(stale_read: StaleRead, rule: Rule, calls: Iterable[CallSpec]) -> None:
-    """Raise DocumentRefused if a rule does not match any read on which the fault can act.
+    """Raise DocumentRefused if a rule matches no read on which the fault can act.
 
     If the contract forbids a stale response, the message quotes the contract's sentence.
     """
     if rule.call in DOORS:
-        message = f"stale_read acts on reads of the API, but {rule.call} is not a read of the API"
+        message = f"stale_read acts on read calls of the API, and {rule.call} is not one of them"
         raise DocumentRefused(message, "call")
     reads = [spec for spec in possible_calls(rule, calls) if spec.method == "GET"]
     field = "call" if rule.call is not None else "method"

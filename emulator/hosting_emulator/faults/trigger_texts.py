@@ -1,4 +1,4 @@
-"""Describes the effect of an armed fault or outcome, and what triggers the next action."""
+"""Describes what an armed fault or outcome does, and when it will act next."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from hosting_emulator.world.value import World
 def effect_text(kind: str, options: Mapping[str, Any]) -> str:
     """Describe a fault, an outcome or an intervention, such as `abort code=rate_limited`.
 
-    Lists and mappings are shortened to `…`, because they can be long. The lists of the `add`
-    intervention can also contain secrets.
+    Lists and mappings are abbreviated to `…`, because they can be long, and because those of the
+    `add` intervention can contain secrets.
     """
     words = [kind]
     for name, value in options.items():
@@ -39,7 +39,7 @@ def _value_text(value: Any) -> str:
 
 
 def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
-    """Describe what a fault or an outcome waits for, or return None if it can no longer act."""
+    """Describe what a fault or an outcome is waiting for, or return None if it can no longer act."""
     is_outcome = entry.kind in outcome_kinds()
     if is_outcome:
         awaited_change = _awaited_change(world, entry, now_ms)
@@ -59,9 +59,10 @@ def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
 
 
 def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
-    """Describe what an outcome awaits in an operation to which it already applies.
+    """Describe what an outcome is waiting for in an operation to which it already applies.
 
-    Returns None if there is no such operation, or if the outcome also waits for other operations.
+    Return None if there is no such operation, or if the outcome is also waiting for further
+    operations.
     """
     end_of_hold = _awaited_end_of_hold(world, outcome)
     if end_of_hold is not None:
@@ -79,7 +80,7 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
 
 
 def _awaited_end_of_hold(world: World, outcome: Fault) -> str | None:
-    """Describe what will end the hold on an operation, or return None if there is no hold."""
+    """Describe what will end the outcome's hold on an operation, or return None if it holds none."""
     for _, operation in world.rows(OPERATIONS):
         if not is_held(operation) or operation.stuck_by != outcome.id:
             continue
@@ -112,7 +113,7 @@ def _awaited_operation(world: World, outcome: Fault) -> str:
 
 
 def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
-    """Yield texts that describe on which of the matching requests an entry will act."""
+    """Yield phrases that describe on which of its matching requests an entry will act."""
     rule = entry.rule
     if rule.while_ is not None:
         yield f"while {condition_text(rule.while_)}"
@@ -133,7 +134,7 @@ def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
 
 
 def _skipped_matches(rule: Rule, seen: int) -> int:
-    """Return the number of further matches that `skip_first` and `every` skip before the next action."""
+    """Return how many more matches `skip_first` and `every` skip before the entry acts again."""
     next_ordinal = seen + 1 - rule.skip_first
     acting_ordinal = -(-max(next_ordinal, 1) // rule.every) * rule.every
     return acting_ordinal - next_ordinal

@@ -14,9 +14,10 @@ from hosting_emulator.world.value import World
 
 
 def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> str | None:
-    """Return the reason why a fault or outcome has never acted, or None if it has acted.
+    """Return why a fault or an outcome has never acted, or None if it has.
 
-    An outcome that applies to an operation has not acted until it changes the operation.
+    An outcome that has been applied to an operation does not count as having acted until it changes
+    the operation.
     """
     is_outcome = entry.kind in outcome_kinds()
     if entry.hits:
@@ -44,9 +45,9 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
 
 
 def _unfinished_reason(world: World, outcome: Fault) -> str | None:
-    """Return the reason why an outcome has not changed any operation to which it applies.
+    """Return why an outcome has not changed any operation to which it applies.
 
-    Returns None if the outcome has changed an operation, or applies to no operation.
+    Return None if the outcome has changed an operation, or if it does not apply to any.
     """
     waiting = waiting_operation(world, outcome)
     if waiting is None or waiting.outcome is None:
@@ -57,10 +58,9 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
 
 
 def waiting_operation(world: World, outcome: Fault) -> Operation | None:
-    """Return the latest unfinished operation to which an outcome applies, or else the latest
-    finished operation.
+    """Return the latest operation to which an outcome applies, preferring unfinished operations.
 
-    Returns None if the outcome has changed an operation, or applies to no operation.
+    Return None if the outcome has changed an operation, or if it does not apply to any.
     """
     waiting: list[Operation] = []
     for _, operation in world.rows(OPERATIONS):
@@ -70,16 +70,16 @@ def waiting_operation(world: World, outcome: Fault) -> Operation | None:
         if applied.steps_taken or not applied.steps:
             return None
         waiting.append(operation)
-    # Take the highest id, because ids sort by creation time.
+    # The highest id is the latest, because ids sort by creation time.
     return max(
         waiting, key=lambda operation: (not is_finished(operation), operation.id), default=None
     )
 
 
 def _unmet_reason(world: World, outcome: Fault) -> str | None:
-    """Return the reason why an outcome with a condition has not acted on any operation.
+    """Return why an outcome with a condition has not acted on any operation.
 
-    Returns None if the outcome has no condition, or has applied to no operation.
+    Return None if the outcome has no condition, or if it has not been applied to any operation.
     """
     condition = outcome.rule.while_
     if condition is None:
@@ -91,7 +91,7 @@ def _unmet_reason(world: World, outcome: Fault) -> str | None:
     ]
     if not applied:
         return None
-    # Take the highest id, because ids sort by creation time.
+    # The highest id is the latest, because ids sort by creation time.
     latest = max(applied, key=lambda operation: operation.id)
     phases = " or ".join(outcome_phases(latest))
     unmet = unmet_condition(condition, world, latest.project_id, None)

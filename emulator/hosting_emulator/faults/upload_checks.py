@@ -11,17 +11,15 @@ from hosting_emulator.world.fault_records import Rule
 
 
 def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
-    """Raise DocumentRefused if no request can match a rule before the body is read."""
+    """Raise DocumentRefused if a rule could match no request before the request body has been read."""
     if rule.after_commit:
         message = f"{kind} acts while the request arrives, so leave out after_commit"
         raise DocumentRefused(message, "after_commit")
     if rule.body is not None:
-        message = (
-            f"{kind} acts before the body of the request is known; match by call, path or header"
-        )
+        message = f"{kind} acts before the request body is known; match by call, path or header"
         raise DocumentRefused(message, "body")
     if rule.call in DOORS:
-        message = f"{kind} acts only on calls of the API, but {rule.call} is not a call"
+        message = f"{kind} acts only on calls of the API, and {rule.call} is not one of them"
         raise DocumentRefused(message, "call")
     matching = [
         spec

@@ -1,10 +1,10 @@
-"""Counts the requests for which each armed fault or outcome was considered.
+"""Counts, for each armed fault or outcome, the requests for which it was considered.
 
-This module also remembers the request that came nearest to matching a fault or outcome.
+This module also remembers the request that came closest to triggering each fault or outcome.
 
-The usage data is stored outside the world value, because a request can be compared with an entry
-without changing the world. A rewind therefore does not change the usage data, and a fork starts
-without usage data. The numbers of matches and actions are part of the world (`Fault.seen`,
+This usage data is stored outside the world value, because checking a request against an entry does
+not have to change the world. A rewind therefore does not change the usage data, and a fork starts
+without any. The numbers of matches and hits, however, are part of the world (`Fault.seen`,
 `Fault.hits`).
 """
 
@@ -32,7 +32,7 @@ NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 class EntryUsage:
-    """The usage data of one fault or outcome, which is stored outside the world."""
+    """The usage data of one fault or outcome. It is not part of the world."""
 
     __slots__ = ("considered", "nearest")
 
@@ -42,15 +42,15 @@ class EntryUsage:
 
 
 class UsageCounter:
-    """The usage data of all faults and outcomes of one world, and the removed entries."""
+    """The usage data of all faults and outcomes in one world, and the entries that were removed."""
 
     def __init__(self) -> None:
         self._entries: dict[str, EntryUsage] = {}
-        #: Removed entries by id, in their last state before removal.
+        #: Removed entries by id, in the state in which they were removed.
         self.removed: dict[str, Fault] = {}
 
     def of(self, entry_id: str) -> EntryUsage:
-        """Return the usage data of an entry. For an unknown entry, the data is empty."""
+        """Return the usage data of an entry. It is empty for an unknown entry."""
         return self._entries.get(entry_id) or EntryUsage()
 
     def observe_removals(self, before: World, writes: Mapping[str, Any]) -> None:
@@ -74,12 +74,12 @@ class UsageCounter:
         reasons: Mapping[str, str] = NO_REASONS,
         ended_by: str = "",
     ) -> None:
-        """Count a request for the faults of one stage, in order.
+        """Count a request for the faults in one stage, in order.
 
-        `world` is the world after the decision, in which the faults have already counted the
-        request. `reasons` maps the id of a matching fault to the reason why the fault did not act.
-        `ended_by` is the id of the fault that ended the search in an earlier stage, or an empty
-        string.
+        `world` is the world after the decision, so its faults have already counted the request.
+        `reasons` maps the id of each matching fault that did not act to the reason. `ended_by` is
+        the id of the fault that ended the search in an earlier stage, or an empty string if none
+        did.
         """
         acted = {fault.id for fault in decision.acted}
         for fault in faults:
@@ -111,10 +111,10 @@ class UsageCounter:
         *,
         refused: bool,
     ) -> None:
-        """Count a request that starts an operation, for all outcomes that are armed in `before`.
+        """Count a request that starts an operation for all outcomes that are armed in `before`.
 
-        `applied_id` is the id of the outcome that applied to the operation, or None if no outcome
-        applied.
+        `applied_id` is the id of the outcome that was applied to the operation, or None if none
+        was.
         """
         ended = False
         for outcome in faults_in_order(before, OUTCOMES):
@@ -128,9 +128,9 @@ class UsageCounter:
             differences = _outcome_differences(before, outcome, subject)
             reason = ""
             if applied:
-                reason = "the refused request started no operation"
+                reason = "the request was refused, so it did not start an operation"
             elif not differences and ended:
-                reason = f"{applied_id} applied to the operation first"
+                reason = f"{applied_id} was applied to the operation first"
             elif not differences:
                 reason = idle_reason(outcome, now_ms, before, subject.project, subject.organization)
             _keep_nearer(usage, subject, number, differences, reason)
@@ -142,7 +142,7 @@ def _outcome_differences(
 ) -> tuple[Difference, ...]:
     """Return the differences between a request and an outcome.
 
-    An operation on which the outcome can never act counts as a difference.
+    If the outcome can never act on the operation, that counts as a difference.
     """
     differences = find_differences(world, outcome, subject)
     if differences:
@@ -158,7 +158,7 @@ def _outcome_differences(
 
 
 def _has_nearer(usage: EntryUsage, fault: Fault, subject: FaultSubject) -> bool:
-    """Return whether the stored request is certainly nearer, without comparing all fields."""
+    """Return whether the stored request is certain to be nearer, without comparing all fields."""
     nearest = usage.nearest
     if nearest is None or nearest.distance > 1:
         return False
@@ -174,7 +174,7 @@ def _keep_nearer(
 ) -> None:
     nearer = NearestRequest(number, subject.method, subject.path, differences, reason)
     nearest = usage.nearest
-    # The latest matching request is the most informative, because the counts are the highest then.
+    # Prefer the latest matching request, which has the most up-to-date counts.
     if nearest is None or nearer.distance < nearest.distance or not differences:
         usage.nearest = nearer
 

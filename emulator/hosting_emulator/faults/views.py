@@ -1,4 +1,4 @@
-"""Builds the control API's messages about faults, outcomes and their kinds."""
+"""Builds the messages about faults, outcomes and their kinds that the control API sends."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.fault_records import Fault, Rule, is_spent
 from hosting_emulator.world.value import World
 
-#: The fields that `written_document` puts after all other fields, or leaves out.
+#: The fields that `written_document` puts at the end or leaves out.
 _LATER_FIELDS = (*RECORD_TABLES, "from", "until", "after_commit", "optional")
 
 
 def written_document(world: World, fault: Fault) -> JsonObject:
-    """Return the document of a fault or outcome, as written in a scenario.
+    """Return the document that describes a fault or an outcome, as written in a scenario.
 
-    The document contains the kind with its options, and the fields of the rule except
-    `after_commit` and `optional`.
+    The document contains the kind with its options, and the rule's fields except `after_commit` and
+    `optional`.
     """
     rule: JsonObject = msgspec.to_builtins(fault.rule)
     document: JsonObject = {fault.kind: fault.options}
@@ -65,7 +65,7 @@ def _acts_after_commit(fault: Fault) -> bool | None:
 def fault_state(
     world: World, fault: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> FaultState:
-    """Return the state of an armed fault. `usage` contains the counts that are stored outside the world."""
+    """Return the state of an armed fault. `usage` contains the counts that are not part of the world."""
     return FaultState(
         id=fault.id,
         order=fault.order,
@@ -86,7 +86,9 @@ def fault_state(
 def outcome_state(
     world: World, outcome: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> OutcomeState:
-    """Return the state of an armed outcome. `usage` contains the counts that are stored outside the world."""
+    """Return the state of an armed outcome. `usage` contains the counts that are not part of the
+    world.
+    """
     return OutcomeState(
         id=outcome.id,
         order=outcome.order,
@@ -112,11 +114,10 @@ def armed_document(
     *,
     is_protected: bool = False,
 ) -> JsonObject:
-    """Return an armed fault or outcome in the form that the control API sends.
+    """Return an armed fault or outcome in the form in which the control API sends it.
 
-    The document combines the members that the user wrote with the members of FaultState or
-    OutcomeState. The result is a plain JSON object, because the members that a user writes depend on
-    the kind and on the rule.
+    The document combines the members that the user wrote with those of FaultState or OutcomeState.
+    It is a plain JSON object, because which members a user writes depends on the kind and the rule.
     """
     state: FaultState | OutcomeState
     if category is FAULT:
@@ -132,7 +133,7 @@ def describe_outcome_kinds() -> FaultKinds:
 
 
 def describe_kinds(category: RuleCategory = FAULT) -> FaultKinds:
-    """Return the catalog of a category, with its kinds and the fields of its rules."""
+    """Return the catalog for a category: its kinds, and the fields of its rules."""
     fields = _descriptions(Rule)
     matches = {}
     conditions = {}
@@ -157,7 +158,7 @@ def _describe_kind(name: str, kind: type[FaultKind | OutcomeKind]) -> FaultEffec
 
 
 def _descriptions(kind: type[Rule | Condition]) -> dict[str, str]:
-    """Return the description of each field of a record type, by the field's name."""
+    """Return the descriptions of a record type's fields, by field name."""
     return {
         field.encode_name: field.type.__metadata__[-1].description
         for field in msgspec.structs.fields(kind)

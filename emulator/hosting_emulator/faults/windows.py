@@ -1,4 +1,4 @@
-"""Windows of world time in which some kinds of faults count requests."""
+"""The windows of world time in which some kinds of faults count requests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ def check_window(window: str, *, shortest: str) -> None:
 def current_window_ms(fault: Fault, window_ms: int, now_ms: int) -> int:
     """Return the start of the current window, in milliseconds of world time.
 
-    Windows follow each other without a gap, starting with the first request. The current window
-    contains `now_ms`, unless requests have already reserved a later window, which is then the
-    current window.
+    Windows follow one another without gaps, and the first begins with the first request. The
+    current window contains `now_ms`, unless requests have already reserved a later window.
     """
     if not fault.window_count:
         return now_ms

@@ -1,4 +1,4 @@
-"""Reads a condition on the world from a document, such as `{"dns": "expired"}`."""
+"""Parses a document that contains conditions on the world, such as `{"dns": "expired"}`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.world.condition_records import Condition
 
 
 def read_condition(document: Any, path: str) -> Condition:
-    """Return the condition in a document. `path` names the document in error messages.
+    """Return the condition that a document contains. `path` identifies the document in error messages.
 
     Raises DocumentRefused for an invalid condition.
     """

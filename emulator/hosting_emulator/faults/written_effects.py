@@ -1,4 +1,4 @@
-"""Reads the effect of a fault or an outcome from a document. An effect is a kind with options."""
+"""Parses the effect of a fault or an outcome, which is a kind with options, from a document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> No
 def _unknown_field(document: Mapping[str, Any], name: str, category: RuleCategory) -> str:
     hint = field_hint(document, name, category)
     if isinstance(document[name], Mapping):
-        # Report an unknown kind, because the value looks like a kind's options.
+        # The value looks like the options of a kind, so report an unknown kind.
         if not hint:
             hint = f"; the kinds are {', '.join(category.kinds)}"
         return f"there is no {category.noun} {name!r}{hint}"

@@ -80,7 +80,7 @@ def test_a_bad_certificate_without_a_project_is_shown_for_every_host(process: Pr
 
     armed = arm(client)
 
-    assert "every host of the TLS port" in armed.json["note"]
+    assert "every host on the TLS port" in armed.json["note"]
     for name in (host, "localhost", "127.0.0.1"):
         assert verification_error(process, name) == "certificate has expired"
     assert counts(client) == (3, 3)  # the plain port still has the control API

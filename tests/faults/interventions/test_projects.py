@@ -273,7 +273,7 @@ def test_an_absent_database_can_only_be_given_a_state(stage: Stage):
 
 def test_the_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
     key = {"user": "outsider", "project": "notes"}
-    with pytest.raises(DocumentRefused, match="requires the flag to be shown"):
+    with pytest.raises(DocumentRefused, match="must show the flag"):
         stage.intervene("connect_domain", project="notes", domain="notes.example")
 
     assert stage.set_flag(True, **key).status == 200

@@ -1,4 +1,4 @@
-"""Explains in plain English why a response was sent, and why an operation is waiting.
+"""Produces plain-English explanations of why a response was sent and why an operation is waiting.
 
-`trail` explains responses, and `operations` explains operations.
+The `trail` module explains responses, and the `operations` module explains operations.
 """

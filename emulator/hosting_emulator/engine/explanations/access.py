@@ -1,4 +1,6 @@
-"""Sentences about access: who made a request, and whether this user may access its resource."""
+"""Sentences about access: who made a request, and whether that user is allowed to access its
+resource.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.value import Change, World
 
-#: The maximum number of users that a sentence names. Further users are only counted.
+#: The maximum number of users that a sentence names. Any others are only counted.
 _MOST_USERS = 12
 
 
@@ -33,7 +35,7 @@ def explain_principal(world: World, principal: Principal) -> str:
 
 
 def explain_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
-    """Yield the `scope` step, and the `role` step if the request reached it."""
+    """Yield the `scope` step and, if the request reached it, the `role` step."""
     if entry.principal.organization_id is None:
         sentence = "The token names no organization, but every call needs one."
         yield ExplainedStep("scope", sentence)
@@ -130,9 +132,9 @@ def _organization_of_token(world: World, principal: Principal) -> str:
 
 
 def _users_with_access(change: Change, owner_id: str, project: Project | None) -> str:
-    """Return a sentence that names the members who can see an organization.
+    """Return a sentence that names the members of an organization, who can see it.
 
-    If `project` is given, the sentence names only the members who can see this project.
+    If `project` is given, the sentence names only the members who can see that project.
     """
     world = change.world
     users: list[str] = []

@@ -1,4 +1,4 @@
-"""Sentences about the assumptions that shaped a response."""
+"""Sentences about the assumptions that influenced a response."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from hosting_emulator.engine.exchange import Entry
 def explain_assumptions(
     assumptions: Assumptions, entry: Entry, spec: CallSpec | None
 ) -> Iterator[str]:
-    """Explain the assumptions that decided a response, and the changed assumptions that can affect it."""
-    # Use a dict, which drops repeated names and keeps the order.
+    """Explain the assumptions that determined a response, and the non-default assumptions that can
+    affect it.
+    """
+    # A dict drops repeated names and preserves the order.
     deciding = dict.fromkeys(_deciding(assumptions, entry, spec))
     for name in deciding:
         if name == "problem_statuses":
@@ -37,7 +39,9 @@ def explain_assumptions(
 
 
 def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
-    """Yield the names of the assumptions that decided a response, including those with default values."""
+    """Yield the names of the assumptions that determined a response, including those with default
+    values.
+    """
     if entry.code is not None:
         if not entry.was_decided_by_fault:
             yield from _deciding_refusal(assumptions, entry, spec)
@@ -56,7 +60,7 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
 
 
 def _deciding_success(assumptions: Assumptions, entry: Entry, spec: CallSpec) -> Iterator[str]:
-    """Yield the names of the assumptions that decided the first successful response to a request."""
+    """Yield the names of the assumptions that determined a successful response that was not a replay."""
     if isinstance(spec.success, AssumedStatus):
         yield spec.success.assumption
     if spec.success_assumption is not None:
@@ -78,7 +82,7 @@ def _deciding_success(assumptions: Assumptions, entry: Entry, spec: CallSpec) ->
 def _deciding_refusal(
     assumptions: Assumptions, entry: Entry, spec: CallSpec | None
 ) -> Iterator[str]:
-    """Yield the names of the assumptions that decided a refusal."""
+    """Yield the names of the assumptions that determined a refusal."""
     code = str(entry.code)
     path_id = entry.project or entry.operation
     if code == "resource_not_found" and path_id and not is_ulid(path_id):
@@ -93,7 +97,7 @@ def _deciding_refusal(
 
 
 def _describe(assumptions: Assumptions, name: str) -> str:
-    """Return sentences about the value and the meaning of an assumption."""
+    """Return sentences that state the value and the meaning of an assumption."""
     meaning = _meanings()[name]
     if name not in assumptions.__struct_fields__:
         return f"{name} cannot be set. {meaning}"

@@ -1,4 +1,4 @@
-"""Sentences about commits: the changed rows, and the changes to operations and deployments."""
+"""Sentences about commits: which rows changed, and how operations and deployments changed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from hosting_emulator.world import tables
 from hosting_emulator.world.naming import alias_of
 from hosting_emulator.world.plans import describe_state
 
-#: The maximum number of changes that a sentence about a commit names. Further changes are only
-#: counted.
+#: The maximum number of changes that a sentence about a commit names. Any others are only counted.
 _MOST_CHANGES = 6
-#: The tables whose records have a status to describe, each with the noun for its records.
+#: The tables whose records have a status to describe, with the noun for such a record.
 _NOUNS = {tables.DEPLOYMENTS.name: "deployment", tables.DNS.name: "DNS authorization"}
 
 
 def explain_commit(commit: Commit) -> str:
-    """Return a sentence about a commit: its number, how many rows it changed, and its main changes."""
+    """Return a sentence about a commit: its number, the number of rows that it changed, and its
+    main changes.
+    """
     counts = ", ".join(
         f"{name.replace('_', ' ')} ({len(commit.writes[name])})"
         for name in tables.TABLES
@@ -31,7 +32,7 @@ def explain_commit(commit: Commit) -> str:
 
 
 def describe_changes(commit: Commit) -> list[str]:
-    """Describe up to _MOST_CHANGES changes of states and statuses, and count the rest."""
+    """Describe up to _MOST_CHANGES changes of state or status, and count the rest."""
     changes = [*_operation_changes(commit), *_status_changes(commit)]
     changes += [f"the timeline: {entry.message}" for entry in planned_in(commit.writes)]
     descriptions = changes[:_MOST_CHANGES]
@@ -67,7 +68,7 @@ def _operation_changes(commit: Commit) -> Iterator[str]:
         if old is not None:
             change += f", was {describe_state(old)}"
             first_and_last.add(old.state)
-        # Use a dict, which drops repeated states and keeps the order.
+        # A dict drops repeated states and preserves the order.
         states_between = dict.fromkeys(
             transition.operation.state
             for transition in commit.entered

@@ -1,4 +1,6 @@
-"""Sentences about armed faults and outcomes: which matched a request, which acted, and why others did not."""
+"""Sentences about armed faults and outcomes: which matched a request, which acted, and why the
+others did not.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from hosting_emulator.world.records import Operation
 def explain_faults(
     entry: Entry, counting_commits: Sequence[Commit], commit_phase: CommitPhase | None
 ) -> Iterator[ExplainedStep]:
-    """Explain the faults of a commit phase: those that acted, and those that only matched the request.
+    """Explain the faults in a commit phase: those that acted, and those that matched the request
+    but did not act.
 
     If `commit_phase` is None, explain the faults that have no commit phase, such as alterations.
     """
@@ -46,7 +49,7 @@ def explain_faults(
 
 
 def _acted_text(entry: Entry, fault: Fault) -> str:
-    """Return a clause that says that a fault acted, and what the fault altered."""
+    """Return a clause saying that a fault acted, and what it altered."""
     commit_phase = commit_phase_of(fault)
     phase = f", {commit_phase}" if commit_phase else ""
     text = f"{fault.id} ({fault.kind}{phase}) acted, hit {fault.hits}"
@@ -71,7 +74,7 @@ def _idle_reason(
 
 
 def explain_outcomes(entry: Entry, commits: Sequence[Commit]) -> Iterator[str]:
-    """Explain the outcome of the operation that a request started, and the outcomes that did not apply."""
+    """Explain which outcome applies to the operation that a request started, and why others do not."""
     for commit in commits:
         new_operations = _new_operations(commit)
         if new_operations and entry.call is not None:
@@ -97,7 +100,9 @@ def _new_operations(commit: Commit) -> list[Operation]:
 
 
 def _idle_outcomes(entry: Entry, call: str, commit: Commit) -> Iterator[str]:
-    """Explain why armed outcomes that match a request did not act on the operation that it started."""
+    """Explain why armed outcomes that matched a request do not apply to the operation that it
+    started.
+    """
     project_id, organization_id = entry.about(commit.before)
     outcomes = [operation.outcome for operation in _new_operations(commit)]
     applied_ids = {outcome.id for outcome in outcomes if outcome is not None}

@@ -1,4 +1,6 @@
-"""Explains why an operation is in its current state, what it is waiting for, and how to let it continue."""
+"""Explains why an operation is in its current state, what it is waiting for, and how to make it
+continue.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,8 @@ _CLOCK_SENTENCES = {
     "skip": "The clock skips, so the next poll of the operation moves the clock to that time.",
 }
 _STALE = (
-    "The operation fails in its next step, because the source generation that it expects is no "
-    "longer current (see the source_generation assumption)."
+    "The operation will fail in its next step, because the source generation that it expects is "
+    "no longer current (see the source_generation assumption)."
 )
 
 
@@ -48,9 +50,9 @@ _STALE = (
 class _Reason:
     """Why an operation is in its current state.
 
-    `commands` are the commands that let the operation continue. `held_by` names what holds the
-    operation, if anything does. `waits_for` is the id of the operation for which this operation
-    waits, if any.
+    `commands` are the commands that make the operation continue. `held_by` names what is holding
+    the operation up, if anything is. `waits_for` is the id of the operation that this operation is
+    waiting for, if any.
     """
 
     sentences: list[str]
@@ -61,10 +63,10 @@ class _Reason:
 
 
 def why(engine: Engine, operation_id: str) -> Why | None:
-    """Return the explanation of an operation, or None if there is no such operation.
+    """Return an explanation of an operation's state, or None if there is no such operation.
 
-    The explanation's commands are `hosting-emulator` commands without the options that
-    select the emulator and the world.
+    Its commands are `hosting-emulator` commands, without the options that select the emulator and
+    the world.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -98,10 +100,12 @@ def why(engine: Engine, operation_id: str) -> Why | None:
 
 
 def standstill(engine: Engine, operation_id: str) -> str:
-    """Return sentences that say why time does not move an unfinished operation, and what to run."""
+    """Return sentences that say why an unfinished operation does not advance with time, and which
+    command to run.
+    """
     explanation = why(engine, operation_id)
     assert explanation is not None
-    sentences = [f"operation {operation_id} does not move with time.", *explanation.sentences]
+    sentences = [f"operation {operation_id} does not advance with time.", *explanation.sentences]
     sentences += [f"Run `{command}`." for command in explanation.commands]
     return " ".join(sentences)
 
@@ -155,7 +159,7 @@ def _decision(operation: Operation) -> str:
 
 
 def _undecisive_outcome(outcome: OperationOutcome) -> str:
-    """Explain what an outcome did to an operation, if the outcome did not decide the operation's end."""
+    """Explain what an outcome did to an operation if it did not determine how the operation ended."""
     if outcome.steps_taken < len(outcome.steps):
         rest = "its remaining steps" if outcome.steps_taken else "its steps"
         return f"The operation ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
@@ -168,7 +172,9 @@ def _undecisive_outcome(outcome: OperationOutcome) -> str:
 
 
 def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
-    """Explain an unfinished operation, and name the faults that may show a client another state."""
+    """Explain an unfinished operation, and name the faults that can make a client see a different
+    state.
+    """
     reason = _own_reason(engine, operation, project, now_ms)
     outcome = operation.outcome
     if outcome is not None and (outcome_will_act(operation) or not outcome.steps):
@@ -182,7 +188,8 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
         is_for_project = fault.rule.project in (None, project.id)
         if is_for_polls and is_for_project and not is_spent(fault, now_ms):
             reason.sentences.append(
-                f"{fault.id} ({fault.kind}) is armed for polls, so a client may see another state."
+                f"{fault.id} ({fault.kind}) is armed for polls, so a client may see a different "
+                "state."
             )
             reason.commands.append(f"fault remove {fault.id}")
     return reason
@@ -191,7 +198,7 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
 def _condition_sentence(
     world: World, operation: Operation, outcome: OperationOutcome, now_ms: int
 ) -> str:
-    """Describe whether the condition of an operation's outcome holds."""
+    """Say whether the condition of an operation's outcome currently holds."""
     assert outcome.while_ is not None
     armed = world.get(tables.OUTCOMES, outcome.id)
     if armed is None:
@@ -205,7 +212,7 @@ def _condition_sentence(
 
 
 def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
-    """Explain an unfinished operation by its own state, without faults and outcomes."""
+    """Explain an unfinished operation by its own state, ignoring faults and outcomes."""
     if operation.kind == HELD:
         sentence = (
             "No call started the operation. The hold_claim intervention created it, and it "
@@ -231,15 +238,15 @@ def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: 
 
 
 def _stuck(operation: Operation) -> _Reason:
-    """Explain an operation that is stuck or waits for reconciliation."""
+    """Explain an operation that is stuck or waiting for reconciliation."""
     reconciliation = operation.reconciliation
     outcome = operation.outcome
     stuck_by = operation.stuck_by
     if outcome is None or stuck_by != outcome.id:
         stuck_by = f"the {stuck_by} intervention"
     stopped = (
-        f"It is stuck while {operation.state}: {stuck_by} stopped it, so neither the clock nor a poll "
-        "moves it."
+        f"It is stuck while {operation.state}: {stuck_by} stopped it, so neither time nor a poll "
+        "advances it."
     )
     if reconciliation is None or reconciliation.state not in ("required", "running"):
         command = f"intervene release_operation operation={operation.id}"
@@ -260,7 +267,7 @@ def _stuck(operation: Operation) -> _Reason:
 
 
 def _held(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
-    """Explain an operation that its outcome holds in a phase and releases automatically."""
+    """Explain an operation that its outcome is holding in a phase and will release automatically."""
     outcome = operation.outcome
     assert outcome is not None
     ends = []
@@ -287,7 +294,7 @@ def _held(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
 
 
 def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
-    """Explain an operation that waits for another operation, which holds the project's claim."""
+    """Explain an operation that is waiting for the operation that holds the project's claim."""
     world = engine.world
     holder_id = str(project.claim)
     holder = world.get(tables.OPERATIONS, holder_id)
@@ -308,7 +315,7 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
     reason = _Reason(sentences, holder_reason.commands, holder_reason.held_by, holder_id)
     next_step = holder_reason.next_step
     if next_step is not None:
-        event = f"{next_step.event} (the operation it waits for)"
+        event = f"{next_step.event} (the operation that it is waiting for)"
         reason.next_step = NextStep(at=next_step.at, event=event)
         if all(map(_ends_with_time, (holder, *waiting_ahead, operation))):
             reason.commands = [f"clock advance --until-operation {operation.id}"]
@@ -316,7 +323,7 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
 
 
 def _waiting_ahead(engine: Engine, operation: Operation, project: Project) -> list[Operation]:
-    """Return the queued operations of a project that will run before the given operation."""
+    """Return the project's queued operations that will run before this one."""
     ahead: list[Operation] = []
     key = project.queue_head
     while key is not None and key != operation.id:
@@ -329,7 +336,7 @@ def _waiting_ahead(engine: Engine, operation: Operation, project: Project) -> li
 
 
 def _ends_with_time(operation: Operation) -> bool:
-    """Return whether time alone ends an operation once it holds its project's claim."""
+    """Return whether an operation that holds its project's claim ends by the passing of time alone."""
     outcome = operation.outcome
     holds_for_time = outcome is not None and outcome.hold_ms is not None
     if operation.kind == HELD:
@@ -343,7 +350,9 @@ def _ends_with_time(operation: Operation) -> bool:
 
 
 def _fails_stale(engine: Engine, operation: Operation) -> bool:
-    """Return whether an operation will fail in its next step because its generation is stale."""
+    """Return whether an operation will fail in its next step because the generation that it expects
+    is stale.
+    """
     change = Change(engine.world, engine.world.at_ms)
     return operation.step == 0 and stale_generation(change, operation) is not None
 
@@ -388,7 +397,7 @@ def _next_state(world: World, operation: Operation, *, is_stale: bool) -> tuple[
 
 
 def _untimed(engine: Engine, operation: Operation) -> _Reason:
-    """Explain an operation that is moved by polls or by an intervention, not by the clock."""
+    """Explain an operation that is advanced by polls or by an intervention rather than by time."""
     mode, polls_per_state, _ = profile_of(operation)
     if mode == "per_poll":
         sentences = [_per_poll(operation, polls_per_state)]
@@ -396,8 +405,8 @@ def _untimed(engine: Engine, operation: Operation) -> _Reason:
         held_by = None
     else:
         sentences = [
-            f"It is {describe_state(operation)}, and its profile is {mode}. Only the "
-            "step_operation intervention moves it, not the clock."
+            f"It is {describe_state(operation)}, and its profile is {mode}. It does not advance "
+            "with time: only the step_operation intervention advances it."
         ]
         commands = [f"intervene step_operation operation={operation.id}"]
         held_by = f"its profile, {mode}"
@@ -407,9 +416,9 @@ def _untimed(engine: Engine, operation: Operation) -> _Reason:
 
 
 def _per_poll(operation: Operation, polls_per_state: int) -> str:
-    """Explain an operation that moves when it is polled."""
+    """Explain an operation that advances when it is polled."""
     outcome = operation.outcome
-    moves = f"It is {describe_state(operation)} and moves when it is polled"
+    moves = f"It is {describe_state(operation)} and advances when it is polled"
     if outcome is not None and outcome.steps_taken and outcome_will_act(operation):
         return f"{moves}: each remaining step of {outcome.id} lasts 1 poll."
     polls = "1 poll" if polls_per_state == 1 else f"{polls_per_state} polls"

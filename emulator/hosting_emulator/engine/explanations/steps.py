@@ -1,4 +1,4 @@
-"""One step of a trail."""
+"""A single step in a trail."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStep:
-    """One decision that led to a response: the name of the step, and a sentence."""
+    """A decision that led to a response: the name of the step, and a sentence that explains it."""
 
     step: str
     sentence: str
 
 
 def steps_named(step: str, sentences: Iterable[str]) -> Iterator[ExplainedStep]:
-    """Yield a step named `step` for each sentence."""
+    """Yield one step called `step` for each sentence."""
     return (ExplainedStep(step, sentence) for sentence in sentences)

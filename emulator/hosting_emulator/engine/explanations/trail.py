@@ -1,8 +1,7 @@
-"""The trail of an exchange: each decision that led to its response, in order, as a sentence.
+"""The trail of an exchange: a sentence for each decision that led to the response, in order.
 
-A trail is built on demand from an entry of the request log. A trail may contain information that a
-response must not disclose, such as the existence of a resource and the users who can see the
-resource.
+A trail is built on demand from an entry in the request log. It can contain information that a
+response must not disclose, such as the existence of a resource and who can see it.
 """
 
 from __future__ import annotations
@@ -43,7 +42,8 @@ from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import World
 
 _KEY_HEADER = b"idempotency-key"
-#: The codes of refusals by the access check, which comes before the Idempotency-Key check.
+#: The codes with which the access check refuses a request. The check precedes that of the
+#: Idempotency-Key.
 _ACCESS_CODES = (
     "organization_required",
     "resource_not_found",
@@ -59,18 +59,22 @@ _REDEMPTION = (
 
 
 class Explanations:
-    """Explains the exchanges in one log. Caches lookups, so create a new object for each query."""
+    """Explains the exchanges in one log. An instance caches lookups, so create a new one for each
+    query.
+    """
 
     def __init__(self, log: RequestLog) -> None:
         self._log = log
         self._by_key: dict[tuple[str, str], list[Entry]] = {}
 
     def item(self, world: World, entry: Entry) -> Exchange:
-        """Return the summary of an exchange with its trail. `world` is the current state of the world."""
+        """Return a summary of an exchange, with its trail. `world` is the current state of the world."""
         return Exchange(**summary_members(world, entry), trail=self.steps(world, entry))
 
     def whole(self, world: World, entry: Entry) -> WholeExchange:
-        """Return an exchange with headers, bodies and trail. `world` is the current state of the world."""
+        """Return an exchange with its headers, bodies and trail. `world` is the current state of
+        the world.
+        """
         return WholeExchange(
             **summary_members(world, entry),
             request=request_message(world, entry),
@@ -119,7 +123,8 @@ class Explanations:
         if entry.stale_at_ms is not None:
             at = format_timestamp(entry.stale_at_ms)
             sentence = (
-                f"The response shows the state as of {at}. Access was checked in the current state."
+                f"The response shows the state as of {at}. Access was checked against the current "
+                "state."
             )
             yield ExplainedStep("fault", sentence)
         yield from explain_faults(entry, counting_commits, "after_commit")
@@ -134,7 +139,9 @@ class Explanations:
     # --- the Idempotency-Key ----------------------------------------------------------------------
 
     def _explain_key(self, entry: Entry, world: World) -> Iterator[str]:
-        """Explain whether a request's key was new, caused a replay, or was reused for a different request."""
+        """Explain whether a request's Idempotency-Key was new, caused a replay, or was reused for a
+        different request.
+        """
         key = sent_header(entry, _KEY_HEADER)
         if key is None:
             return
@@ -152,7 +159,9 @@ class Explanations:
             yield f"New: the key {key} was unused, and stays unused."
 
     def _new_key(self, entry: Entry, world: World, key: str) -> str:
-        """Explain a new key, whose response is remembered even if a fault changed what was sent."""
+        """Explain a key that was new. The call's response is remembered even if a fault changed
+        what was sent.
+        """
         retention_ms = parse_retention_ms(world.assumptions.idempotency_retention)
         until = "forever"
         if retention_ms is not None:
@@ -165,10 +174,11 @@ class Explanations:
         return f"New: the key {key} {state}; {response} is remembered for it {until}."
 
     def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
-        """Return the earlier request whose response was remembered for this key, or None.
+        """Return an earlier request whose response was remembered for this key, or None if there is
+        none.
 
-        A user may use one key for several calls. Prefer a request with the same storage key, then a
-        request with the same call and path, then the latest request.
+        A user can use the same key for several calls. Prefer a request with the same storage key,
+        then one with the same call and path, then the latest request.
         """
         if not self._by_key:
             self._index_keys()
@@ -190,7 +200,9 @@ class Explanations:
                 self._by_key.setdefault((entry.principal.user_id, key), []).append(entry)
 
     def _first_use(self, entry: Entry, key: str) -> str:
-        """Return a clause about the request that first used a key and whose response is remembered."""
+        """Return a clause about the request that first used a key, and thus about the response that
+        is remembered.
+        """
         first = self._earlier_use(entry, key)
         if first is None:
             return f"the key {key} was first used by a request that is no longer in the log"
@@ -200,12 +212,12 @@ class Explanations:
 
 
 def _is_of_time(commit: Commit) -> bool:
-    """Return whether a commit only moved time or ran due events."""
+    """Return whether all that a commit did was move time or run due events."""
     return commit.title in ("due events", "clock")
 
 
 def _world_of_access(entry: Entry) -> World:
-    """Return the world in which access was checked, which is the world after all due events."""
+    """Return the world in which access was checked: the world after all due events had run."""
     world = entry.world
     for commit in entry.commits:
         if commit.title == "due events" and world is commit.before:
@@ -222,10 +234,10 @@ def _due_events(commit: Commit) -> str:
 
 
 def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterator[ExplainedStep]:
-    """Yield a step with the number of armed faults that did not match the request or were not considered.
+    """Yield a step that counts the armed faults that did not match the request or were not considered.
 
-    Yields nothing for a request that was delivered twice, because each fault considers only one of
-    the deliveries.
+    Yield nothing for a request that was delivered twice, because each fault is considered for only
+    one of the deliveries.
     """
     if entry.second_delivery_of or entry.is_discarded:
         return
@@ -237,8 +249,8 @@ def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterato
         return
     verb = "fault does" if count == 1 else "faults do"
     rest = ""
-    # A fault with a commit phase ends the search unless it only delays the request, so later faults
-    # are not considered.
+    # A fault that has a commit phase and does more than delay the request ends the search, so later
+    # faults are not considered.
     last_ids = [fault.id for fault in entry.acted if _ends_search(fault)]
     if last_ids:
         rest = f", or came after {last_ids[-1]}"
@@ -251,7 +263,7 @@ def _ends_search(fault: Fault) -> bool:
 
 
 def _deliveries(entry: Entry) -> Iterator[ExplainedStep]:
-    """For a request that was delivered twice, explain which delivery's response the client received."""
+    """For a request that was delivered twice, explain which of the two responses the client received."""
     if entry.second_delivery_of:
         received = "did not receive" if entry.is_discarded else "received"
         sentence = (
@@ -282,7 +294,9 @@ def _notes_on_commit(
 
 
 def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
-    """Explain which fault kept the client from receiving a complete and valid response, if any did."""
+    """If a fault kept the client from receiving a complete and valid response, explain which fault
+    it was.
+    """
     if entry.lost is None:
         return
     kind = kind_of(entry.acted[-1])
@@ -303,7 +317,7 @@ def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
 
 
 def _remembered_keys(entry: Entry) -> set[str]:
-    """Return a set with the storage key under which the response was remembered, if it was."""
+    """Return a set that contains the storage key under which the response was remembered, if it was."""
     return {
         key
         for commit in entry.commits
@@ -313,7 +327,9 @@ def _remembered_keys(entry: Entry) -> set[str]:
 
 
 def _fate(entry: Entry) -> str:
-    """Return how a fault changed the response to a committed call, such as "lost", or "" if none did."""
+    """Return what a fault did to the response to a committed call, such as "lost", or "" if no
+    fault acted.
+    """
     if entry.lost is not None:
         return "lost"
     if entry.altered_beyond_contract:
@@ -328,7 +344,7 @@ def _fate(entry: Entry) -> str:
 
 
 def _refusal(entry: Entry) -> str:
-    """Return a sentence about a problem response or a proxy's error, or "" for any other response."""
+    """Return a sentence about a problem or a proxy error, or "" for any other response."""
     if entry.code is None and entry.status < 400:
         return ""
     if entry.code is None and entry.own_status:
@@ -337,8 +353,8 @@ def _refusal(entry: Entry) -> str:
         return f"{entry.status}, sent by a fault in place of a proxy; it is not a problem document."
     problem = problem_of(entry) or ReportedProblem(code=entry.code or "?", detail="")
     sentence = f"{entry.status} {problem.code}: {problem.detail}".rstrip(": ")
-    # Omit the reason if another step explains it: the `scope` step for a missing subject, or a
-    # `fault` step.
+    # Omit the reason if another step gives it: the `scope` step for a missing subject, or a `fault`
+    # step.
     has_other_step = entry.was_decided_by_fault or (
         entry.status == 404 and entry.call != REDEEM_TICKET and entry.path != REDEEM_PATH
     )
@@ -355,7 +371,7 @@ def _refusal(entry: Entry) -> str:
 
 
 def _is_alteration(entry: Entry, text: str) -> bool:
-    """Return whether a note says that a fault altered the response."""
+    """Return whether a note reports that a fault altered the response."""
     return any(
         text.startswith(f"{fault.id} ") for fault in entry.acted if commit_phase_of(fault) is None
     )

@@ -1,4 +1,6 @@
-"""Describes briefly what an unfinished operation is waiting for. `operations` gives the details."""
+"""Describes briefly what an unfinished operation is waiting for. The `operations` module gives the
+details.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from hosting_emulator.world.value import World
 
 
 def wait_reason(world: World, operation: Operation) -> str | None:
-    """Describe what an operation waits for, or return None if the operation has ended."""
+    """Describe what an operation is waiting for, or return None if it has ended."""
     if is_finished(operation):
         return None
     project = world.get(PROJECTS, operation.project_id)
@@ -32,7 +34,7 @@ def wait_reason(world: World, operation: Operation) -> str | None:
 
 
 def _end_of_hold(world: World, operation: Operation) -> str:
-    """Describe the event that releases a stuck operation."""
+    """Describe the event that will release a stuck operation."""
     outcome = operation.outcome
     if outcome is None or not is_held(operation):
         return f"the release_operation intervention, because {operation.stuck_by} stopped it"

@@ -1,11 +1,11 @@
 """Interventions, which change a world from outside the contract.
 
-Each module declares the interventions for one topic as functions. The function's parameters are the
-fields of the document. If a parameter's type is a record, the document names the record by alias or
-id.
+Each module declares the interventions for one topic, as functions. A function's parameters are the
+fields of the document. If a parameter's type is a record, the document contains the record's alias
+or id.
 """
 
-# Import the modules in this order, because lists show interventions in the order of the imports.
+# Keep the modules in this order. Lists show interventions in the order of these imports.
 # isort: off
 import hosting_emulator.faults.interventions.adding
 import hosting_emulator.faults.interventions.operations

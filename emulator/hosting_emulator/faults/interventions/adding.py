@@ -27,7 +27,9 @@ def add(
     projects: Sequence[ProjectPart] = (),
     keys: Sequence[KeyPart] = (),
 ) -> str:
-    """Organizations, users, projects and API keys, written as in a world file, are added to a world."""
+    """Organizations, users, projects and API keys are added to the world. They are written as in a
+    world file.
+    """
     part = WorldPart([*organizations], [*users], [*projects], keys=[*keys])
     world = change.applied()
     present = describe_world(world)
@@ -42,7 +44,7 @@ def add(
     for i, key in enumerate(keys):
         if f"api_key:{key.digest}" in world.indexes:
             raise DocumentRefused(
-                f"keys.{i}.value: another key of the world has the same value", "keys"
+                f"keys.{i}.value: another key in the world has the same value", "keys"
             )
     populate(change, part, whole)
     names = [item.alias for section in (organizations, users, projects) for item in section]

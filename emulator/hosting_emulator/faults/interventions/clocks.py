@@ -13,11 +13,11 @@ from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world.tables import CLOCK, SINGLETON_KEY
 from hosting_emulator.world.value import Change
 
-#: The largest difference between a clock and world time.
+#: The largest allowed difference between a clock and world time.
 _LARGEST_SKEW_MS = 366 * 86_400_000
 
 
-#: A duration with an optional sign, or a variable of a story.
+#: A duration with an optional sign, or a story variable.
 Skew = Annotated[
     str,
     Meta(
@@ -31,11 +31,10 @@ Skew = Annotated[
 def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = None) -> str:
     """The clock of the identity provider (`tokens`) or of the Date headers (`date`) is skewed.
 
-    A skew is a duration by which the clock is ahead of world time, such as 5m, or behind world
-    time, such as -2h. A skew of 0s makes the clock show world time again. If the clock of the
-    identity provider is ahead, new tokens are dated in the future and are not valid yet. If the
-    clock of the identity provider is behind by more than the lifetime of a token, new tokens have
-    already expired.
+    A skew is how far the clock is ahead of world time, such as 5m, or behind it, such as -2h. A
+    skew of 0s sets the clock back to world time. If the identity provider's clock is ahead, new
+    tokens are dated in the future and are not valid yet. If it is behind by more than the lifetime
+    of a token, new tokens have already expired.
     """
     if tokens is None and date is None:
         raise DocumentRefused(

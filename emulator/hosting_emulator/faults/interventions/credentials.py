@@ -1,6 +1,6 @@
 """Interventions that change dev access tickets, API keys and sessions.
 
-A document names a ticket by its id or by its user. A document names an API key by its id or name.
+A document names a ticket by its id or by its user, and an API key by its id or name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hosting_emulator.world.value import Change
 
 @intervention(user="owner")
 def expire_ticket(change: Change, ticket: Ticket) -> str:
-    """An unused ticket expires now, before its ten minutes are over."""
+    """An unused ticket expires now, before its ten minutes have passed."""
     change.put(TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
     return f"ticket {ticket.id} has expired"
 
@@ -43,7 +43,7 @@ def revoke_ticket(change: Change, ticket: Ticket) -> str:
 
 @intervention(key="deploy")
 def expire_key(change: Change, key: ApiKey) -> str:
-    """An API key expires now, before its 90 days are over."""
+    """An API key expires now, before its 90 days have passed."""
     change.put(API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
     return f"API key {key.name} has expired"
 
@@ -57,7 +57,7 @@ def revoke_key(change: Change, key: ApiKey) -> str:
 
 @intervention(user="owner")
 def end_session(change: Change, user: User) -> str:
-    """All sessions of a user end. The user must sign in again before creating API keys."""
+    """All of a user's sessions end. The user must sign in again before creating API keys."""
     sessions.end_implicit_session(change, user.id)
     for session_id, session in change.applied().rows(SESSIONS):
         if session.user_id == user.id:
@@ -69,7 +69,7 @@ def end_session(change: Change, user: User) -> str:
 def leave_key_creation_uncertain(
     change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1, *, optional: bool = False
 ) -> str:
-    """The next API keys are created, but each response is api_key_creation_uncertain.
+    """The next API keys are created, but the responses are api_key_creation_uncertain.
 
     With `optional`, a story can pass even if no key is created.
     """

@@ -1,9 +1,9 @@
-"""Declares, reads, describes and carries out interventions.
+"""Declares, parses, describes and applies interventions.
 
-A declaration is a function. The function's name is the name of the intervention. The docstring says
-what the intervention does. The parameters are the fields of the document. If a parameter's type is
-a record, the document contains the record's name, which is looked up in the world. A document need
-not name the project or organization if the world has only one.
+An intervention is declared as a function. The function's name is the intervention's name, its
+docstring says what the intervention does, and its parameters are the fields of the document. If a
+parameter's type is a record, the document contains the record's name, which is looked up in the
+world. A document need not name the project or organization if the world has only one.
 """
 
 from __future__ import annotations
@@ -30,26 +30,29 @@ from hosting_emulator.world.partial_effects import NOTHING_ELSE_SHOWN
 from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import Change
 
-#: The function of an intervention, which changes a world and returns a sentence about the effect.
+#: The function that implements an intervention. It changes a world and returns a sentence about the
+#: effect.
 Function = Callable[..., str]
 F = TypeVar("F", bound=Function)
 
 
 class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base class of the interventions in documents. Each declaration creates a subclass."""
+    """The base class for interventions that were read from documents. Each declaration creates a
+    subclass.
+    """
 
     function: ClassVar[Function]
-    #: Fields with which the intervention is possible in the default world, sometimes after a request
-    #: or another intervention.
+    #: Example fields. With them, the intervention is possible in the default world, in some cases
+    #: only after a request or another intervention.
     example: ClassVar[Mapping[str, Any]]
     parameters: ClassVar[dict[str, Any]]
-    #: Maps each field that names a record by alias to the table of the record.
+    #: Maps each field that names a record by its alias to that record's table.
     aliased_fields: ClassVar[dict[str, Table[Any]]]
 
     def apply(self, change: Change) -> str:
         """Change the world, and return a sentence about the effect.
 
-        If the intervention is impossible, raises DocumentRefused and changes nothing.
+        If the intervention is impossible, changes nothing and raises DocumentRefused.
         """
         if getattr(self, "all", False):
             return self._apply_to_all(change)
@@ -59,7 +62,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.function(change, **arguments)
 
     def _argument(self, change: Change, name: str, kind: Any) -> Any:
-        """Return the argument for a parameter, which is the named record or the field's value."""
+        """Return the argument for a parameter: the record that the field names, or the field's value."""
         if kind in TABLES_BY_RECORD:
             return find_named_record(TABLES_BY_RECORD[kind], change, getattr(self, name))
         if kind in SUBJECTS:
@@ -69,7 +72,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return getattr(self, name)
 
     def _apply_to_all(self, change: Change) -> str:
-        """Apply the intervention to all selected records to which it can apply, oldest first."""
+        """Apply the intervention to each selected record for which it is possible, oldest first."""
         subject = next(SUBJECTS[kind] for kind in self.parameters.values() if kind in SUBJECTS)
         if getattr(self, subject.name) is not None:
             raise DocumentRefused(f"give either {subject.name} or all, not both", subject.name)
@@ -94,13 +97,15 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return message
 
     def _selected_ids(self, change: Change, subject: Subject) -> list[str]:
-        """Return the ids of all active records that belong to the named owners, oldest first."""
+        """Return the ids of all active records that belong to the owners named in the document,
+        oldest first.
+        """
         owner_ids = {}
         for field, owner in subject.owners.items():
             name = getattr(self, field)
             if name is not None:
                 owner_ids[owner.member] = find_record(owner.table, change, name).id
-        # Include the uncommitted rows of this change, because several interventions may share a
+        # Include this change's uncommitted rows, because several interventions can be part of one
         # change.
         rows = change.applied().rows(subject.table)
         selected = [
@@ -109,13 +114,13 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if not subject.over(record)
             and all(getattr(record, member) == id_ for member, id_ in owner_ids.items())
         ]
-        # Sort by id, because ids sort by creation time.
+        # Ids sort by creation time.
         return sorted(selected)
 
     def check_names(self, change: Change) -> None:
         """Raise DocumentRefused if a field names a record that does not exist.
 
-        Names that contain story variables are not checked.
+        Does not check names that contain story variables.
         """
         for field, table in self.aliased_fields.items():
             name = getattr(self, field)
@@ -133,7 +138,7 @@ INTERVENTIONS: dict[str, type[Intervention]] = {}
 
 
 def intervention(**example: Any) -> Callable[[F], F]:
-    """Declare a function as an intervention. The arguments are an example of the intervention's fields."""
+    """Declare a function as an intervention. The arguments are example values for its fields."""
 
     def declare(function: F) -> F:
         _declare(function, example)
@@ -181,7 +186,9 @@ def _declare(function: Function, example: Mapping[str, Any]) -> None:
 
 
 def read_intervention(document: Mapping[str, Any]) -> Intervention:
-    """Read an intervention such as `{"stick_operation": {"project": "shop"}}`. Raises DocumentRefused."""
+    """Parse an intervention such as `{"stick_operation": {"project": "shop"}}`. Raises
+    DocumentRefused.
+    """
     if len(document) != 1:
         raise DocumentRefused(
             "an intervention must be an object with exactly one key, such as "
@@ -202,7 +209,7 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
 
 
 def describe_interventions() -> list[InterventionRow]:
-    """Return a description of every intervention, with its name, its effect and its fields."""
+    """Return a description of every intervention: its name, what it does, and its fields."""
     return [_describe(word, kind) for word, kind in INTERVENTIONS.items()]
 
 

@@ -29,7 +29,7 @@ from hosting_emulator.world.streams import draw, new_deployment_id, new_id
 from hosting_emulator.world.tables import DEPLOYMENTS
 from hosting_emulator.world.value import Change
 
-#: The statuses of deployments that have ended.
+#: The statuses that mean that a deployment has ended.
 DEPLOYMENT_ENDS = (*get_args(DeploymentEnd), "superseded")
 
 
@@ -43,14 +43,14 @@ def add_deployments(
     ago: Duration | None = None,
     at: str | None = None,
 ) -> str:
-    """`count` deployments are added to a project, created now or at the time in `ago` or `at`."""
+    """`count` deployments are added to a project, with the current time or the time in `ago` or `at`."""
     try:
         created_ms = DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
     except ValueError as error:
         raise DocumentRefused(str(error), "at" if ago is None else "ago") from None
     created_at = format_timestamp(created_ms)
     for latest in latest_deployments(change.world.indexes, project.id, 1):
-        # Refuse an earlier time, because lists show deployments in creation order.
+        # Lists show deployments in creation order, so refuse an earlier time.
         if created_at < latest.created_at:
             raise DocumentRefused(
                 f"{project.alias} has a later deployment, from {latest.created_at}; give a later "
@@ -88,7 +88,7 @@ def fail_deployment(
 
 @intervention(project="shop")
 def fail_ready_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
-    """A ready deployment, by default the latest ready deployment of a project, fails."""
+    """A ready deployment fails, by default the project's latest ready deployment."""
     record = _find_ready(change, project, deployment)
     deployments.end_ready_deployment(change, record, "failed")
     return (
@@ -99,7 +99,7 @@ def fail_ready_deployment(change: Change, project: Project, deployment: str | No
 
 @intervention(project="shop")
 def supersede_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
-    """A ready deployment, by default the latest ready deployment of a project, is superseded."""
+    """A ready deployment is superseded, by default the project's latest ready deployment."""
     record = _find_ready(change, project, deployment)
     deployments.end_ready_deployment(change, record, "superseded")
     return f"deployment {record.id} is superseded: a client sees this in the list of deployments"
@@ -112,10 +112,10 @@ def remove_deployments(
     deployment: str | None = None,
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
 ) -> str:
-    """Deployments disappear from a project's list, by default the `count` oldest deployments.
+    """Deployments disappear from a project's list, by default the `count` oldest.
 
-    Only deployments that have ended can be removed. Cursors stay valid, and pages neither repeat
-    nor omit any other deployment.
+    Only deployments that have ended can be removed. Cursors remain valid, and no other deployment
+    is repeated or skipped.
     """
     if deployment is not None and count != 1:
         raise DocumentRefused("give either deployment or count, not both", "count")
@@ -140,9 +140,9 @@ def _has_ended(deployment: Deployment) -> bool:
 
 
 def _find_deployment(change: Change, project: Project, deployment_id: str) -> Deployment:
-    """Return a deployment of a project by its id.
+    """Return the project's deployment with this id.
 
-    Raises DocumentRefused if there is no such deployment, or if the deployment was removed.
+    Raises DocumentRefused if there is no such deployment, or if it was removed.
     """
     deployment = change.get(DEPLOYMENTS, deployment_id)
     if deployment is None or deployment.project_id != project.id:
@@ -156,7 +156,7 @@ def _find_deployment(change: Change, project: Project, deployment_id: str) -> De
 
 def _present_deployments(change: Change, project: Project) -> list[Deployment]:
     """Return a project's deployments that have not been removed, latest first."""
-    # Include the rows of this change, because several interventions may share a change.
+    # Include this change's rows, because several interventions can be part of one change.
     indexes = change.applied().indexes
     return latest_deployments(indexes, project.id, deployment_count(indexes, project.id))
 
@@ -180,9 +180,9 @@ def _find_ready(change: Change, project: Project, deployment_id: str | None) -> 
 
 
 def _oldest(change: Change, project: Project, count: int) -> list[Deployment]:
-    """Return the `count` oldest of a project's deployments that have ended.
+    """Return the `count` oldest deployments of a project that have ended.
 
-    Raises DocumentRefused if fewer deployments have ended.
+    Raises DocumentRefused if there are fewer than `count`.
     """
     ended = [record for record in _present_deployments(change, project)[::-1] if _has_ended(record)]
     if len(ended) < count:

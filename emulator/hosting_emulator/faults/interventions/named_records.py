@@ -1,4 +1,4 @@
-"""Finds the records that an intervention names by alias, by id or by owner."""
+"""Finds the records that an intervention refers to by alias, by id or by owner."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import Change
 
-#: Maps each type of record that a field can name by alias or id to the table of these records.
+#: Maps each type of record that a field can name by alias or id to its table.
 TABLES_BY_RECORD: Mapping[Any, Table[Any]] = {
     table.kind: table for table in ALIASED_TABLES.values()
 }
@@ -44,7 +44,7 @@ def find_record(table: Table[AliasedRecord], change: Change, name: str) -> Alias
     return record
 
 
-#: The types of records whose name may be omitted if the world has only one such record.
+#: The types of records that need not be named if the world contains only one.
 OMISSIBLE_RECORDS: frozenset[Any] = frozenset({PROJECTS.kind, ORGANIZATIONS.kind})
 
 
@@ -53,8 +53,7 @@ def find_named_record(
 ) -> AliasedRecord:
     """Return the record with this alias or id, or the table's only record if `name` is None.
 
-    Raises DocumentRefused if there is no such record, or if `name` is None and the table has
-    several records.
+    Raises DocumentRefused if there is no such record, or if `name` is None and there are several.
     """
     if name is not None:
         return find_record(table, change, name)
@@ -72,7 +71,9 @@ def find_named_record(
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The table of an owner, and the member of the owned record that contains the owner's id."""
+    """The table that contains an owner, and the member of the owned record that contains the
+    owner's id.
+    """
 
     table: Table[Any]
     member: str
@@ -80,11 +81,11 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A type of record that a document names by id, in the `name` field, or by an owner.
+    """A type of record that a document can name by id, in the field `name`, or by its owner.
 
     `owners` are the fields that name an owner. `find` takes a change and the values of all
-    `fields`. `find` returns the record, or raises DocumentRefused. `over` returns whether a record
-    is no longer active. An intervention with `all` skips records that are no longer active.
+    `fields`, and returns the record or raises DocumentRefused. `over` returns whether a record is
+    no longer active. An intervention with `all` skips such records.
     """
 
     name: str
@@ -96,20 +97,20 @@ class Subject:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields with which a document can name the record."""
+        """The fields that a document can use to name the record."""
         return (self.name, *self.owners)
 
 
 def _find_operation(change: Change, operation_id: str | None, project: str | None) -> Operation:
-    """Return an unfinished operation by its id, or by the project whose claim the operation holds.
+    """Return the unfinished operation with this id, or the operation that holds the project's claim.
 
-    A document need not name the project if the world has only one project. Raises DocumentRefused
-    if there is no such operation, or if the operation has ended.
+    A document need not name the project if the world has only one. Raises DocumentRefused if there
+    is no such operation, or if it has ended.
     """
     is_ambiguous = operation_id is None and project is None and not _has_only_project(change)
     if is_ambiguous or (operation_id is not None and project is not None):
         raise DocumentRefused(
-            "name either the operation (by id) or the project whose claim the operation holds"
+            "name either the operation (by id) or the project whose claim it holds"
         )
     if operation_id is None:
         holder = find_named_record(PROJECTS, change, project)
@@ -133,7 +134,7 @@ def _has_only_project(change: Change) -> bool:
 def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Ticket:
     """Return the unused ticket with this id, or the latest ticket of a user.
 
-    Raises DocumentRefused if there is no such ticket, or if the ticket can no longer be used.
+    Raises DocumentRefused if there is no such ticket, or if it can no longer be used.
     """
     if (ticket_id is None) == (user is None):
         raise DocumentRefused("name either the ticket (by id) or the user to whom it was issued")
@@ -156,7 +157,7 @@ def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Tic
 def _find_key(
     change: Change, name: str | None, user: str | None, organization: str | None
 ) -> ApiKey:
-    """Return the active API key with this id, or the only active key with this name.
+    """Return the active API key with this id, or else the only active key with this name.
 
     Raises DocumentRefused if no key is named, or if there is no such active key.
     """

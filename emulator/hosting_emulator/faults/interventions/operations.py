@@ -1,6 +1,6 @@
-"""Interventions that change operations, reconciliation and the mutation claim of a project.
+"""Interventions that change operations, their reconciliations and the mutation claims of projects.
 
-A document names an operation by its id, or by the project whose claim the operation holds.
+A document names an operation by its id, or by the project whose claim it holds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Text = Annotated[str, Meta(min_length=1)]
 
 @intervention(project="shop")
 def stick_operation(change: Change, operation: Operation) -> str:
-    """An operation stops moving until it is released, regardless of the clock."""
+    """An operation stops advancing until it is released, no matter how much time passes."""
     if operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is already stuck")
     operations.stick(change, operation, "stick_operation")
@@ -50,7 +50,8 @@ def release_operation(change: Change, operation: Operation) -> str:
         raise DocumentRefused(f"operation {operation.id} is not stuck")
     if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
         raise DocumentRefused(
-            f"operation {operation.id} waits for a reconciliation; complete or exhaust the reconciliation"
+            f"operation {operation.id} is waiting for a reconciliation; complete or exhaust the "
+            "reconciliation"
         )
     operations.release(change, operation)
     return f"operation {operation.id} is no longer stuck"
@@ -62,7 +63,7 @@ def step_operation(change: Change, operation: Operation) -> str:
     claim = change.row(PROJECTS, operation.project_id).claim
     if claim != operation.id:
         raise DocumentRefused(
-            f"operation {operation.id} waits: operation {claim} holds the project's "
+            f"operation {operation.id} is waiting, because operation {claim} holds the project's "
             "claim; step that operation first"
         )
     if operation.kind == HELD:
@@ -84,7 +85,7 @@ def fail_operation(
     suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
     leaves: PartialEffects | None = None,
 ) -> str:
-    """An operation fails now, with an error. `leaves` lists the effects that remain."""
+    """An operation fails now, with an error. `leaves` lists the effects that it leaves behind."""
     _check_effects(operation, leaves)
     failure = OperationFailure(code, message, retryable, suggested_action)
     operations.fail(change, operation, failure, Ending("intervention", "fail_operation", leaves))
@@ -95,7 +96,9 @@ def fail_operation(
 def cancel_operation(
     change: Change, operation: Operation, leaves: PartialEffects | None = None
 ) -> str:
-    """An operation is cancelled, even if it is still waiting. `leaves` lists the effects that remain."""
+    """An operation is cancelled, even if it is still waiting. `leaves` lists the effects that it
+    leaves behind.
+    """
     _check_effects(operation, leaves)
     ending = Ending("intervention", "cancel_operation", leaves)
     operations.finish(change, operation, "cancelled", ending)
@@ -121,7 +124,7 @@ def _left_text(effects: PartialEffects | None) -> str:
 
 @intervention(project="shop")
 def require_reconciliation(change: Change, operation: Operation) -> str:
-    """An unfinished operation needs reconciliation, and stops until the reconciliation is completed."""
+    """An unfinished operation requires reconciliation, and stops until the reconciliation completes."""
     moved = _reconcile(change, operation, "required")
     if not moved.stuck:
         operations.stick(change, moved, "require_reconciliation")
@@ -130,16 +133,17 @@ def require_reconciliation(change: Change, operation: Operation) -> str:
 
 @intervention(project="shop")
 def run_reconciliation(change: Change, operation: Operation) -> str:
-    """The required reconciliation of an operation starts running."""
+    """The reconciliation that an operation requires starts running."""
     _reconcile(change, operation, "running")
     return f"the reconciliation of {operation.id} is running"
 
 
 @intervention(project="shop")
 def complete_reconciliation(change: Change, operation: Operation) -> str:
-    """The reconciliation attempt is completed, and the operation continues.
+    """The reconciliation attempt completes, and the operation continues.
 
-    An operation that was already stuck before the reconciliation stays stuck until it is released.
+    If the operation was already stuck before the reconciliation, it stays stuck until it is
+    released.
     """
     moved = _reconcile(change, operation, "completed")
     if moved.reconciliation and moved.reconciliation.was_stuck:
@@ -150,7 +154,7 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
 
 @intervention(project="shop")
 def exhaust_reconciliation(change: Change, operation: Operation) -> str:
-    """Reconciliation has no attempts left, so the operation fails with reconciliation_exhausted."""
+    """No reconciliation attempts are left, so the operation fails with reconciliation_exhausted."""
     moved = _reconcile(change, operation, "exhausted")
     ending = Ending("intervention", "exhaust_reconciliation")
     operations.fail(change, moved, operations.EXHAUSTED, ending)
@@ -169,7 +173,7 @@ def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
 
 @intervention(project="shop")
 def hold_claim(change: Change, project: Project) -> str:
-    """An extra operation takes a project's mutation claim, so new operations wait."""
+    """An additional operation takes a project's mutation claim, so new operations have to wait."""
     if project.claim is not None:
         raise DocumentRefused(
             f"operation {project.claim} already holds the claim of {project.alias}"
@@ -180,7 +184,7 @@ def hold_claim(change: Change, project: Project) -> str:
 
 @intervention(project="shop")
 def release_claim(change: Change, project: Project) -> str:
-    """The operation that hold_claim started ends, and the next waiting operation starts."""
+    """The operation that was started by hold_claim ends, and the next waiting operation starts."""
     held = change.get(OPERATIONS, project.claim) if project.claim else None
     if held is None or held.kind != HELD:
         raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")

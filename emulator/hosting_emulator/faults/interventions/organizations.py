@@ -30,7 +30,7 @@ from hosting_emulator.world.value import Change
 
 @intervention(organization="acme", plan="free")
 def set_plan(change: Change, organization: Organization, plan: Plan) -> str:
-    """An organization is moved to another plan."""
+    """An organization is moved to a different plan."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, plan=plan))
     return f"{organization.alias} is on the {plan} plan"
 
@@ -41,14 +41,14 @@ def set_credits(
     organization: Organization,
     credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
 ) -> str:
-    """An organization's number of credits is changed."""
+    """An organization's credits are set to a number."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, credits=credits))
     return f"{organization.alias} has {credits} credits"
 
 
 @intervention(organization="acme", permissions=["projects.read"])
 def set_permissions(change: Change, organization: Organization, permissions: list[str]) -> str:
-    """An organization enables exactly these product permissions for API keys."""
+    """An organization enables these product permissions for API keys, and no others."""
     for name in permissions:
         if name not in PERMISSIONS:
             raise DocumentRefused(unknown("permission", name, PERMISSIONS))
@@ -64,7 +64,7 @@ def add_member(
     user: User,
     role: OrganizationRole = "member",
 ) -> str:
-    """A user joins an organization, or gets a different role in the organization."""
+    """A user joins an organization, or gets a different role in it."""
     membership = Membership(organization.id, user.id, role)
     change.put(MEMBERSHIPS, f"{organization.id}/{user.id}", membership)
     return f"{user.alias} now has the {role} role in {organization.alias}"
@@ -72,7 +72,7 @@ def add_member(
 
 @intervention(organization="acme", user="member")
 def remove_member(change: Change, organization: Organization, user: User) -> str:
-    """A user leaves an organization. The user's tokens and keys immediately lose access."""
+    """A user leaves an organization. The user's tokens and keys lose access to it immediately."""
     key = f"{organization.id}/{user.id}"
     if change.get(MEMBERSHIPS, key) is None:
         raise DocumentRefused(f"{user.alias} does not belong to {organization.alias}")
@@ -87,7 +87,7 @@ def set_role(
     user: User,
     role: Literal[Role, "none"],
 ) -> str:
-    """A user gets a role in a project. With `none`, the user loses any role in the project."""
+    """A user gets a role in a project. With `none`, the user loses the role."""
     membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{user.id}")
     if membership is None:
         raise DocumentRefused(

@@ -48,8 +48,8 @@ def move_dns(
 ) -> str:
     """A project's DNS authorization becomes pending, authorized, expired or revoked.
 
-    `zone` is the customer's zone, which can change when the authorization becomes pending or
-    authorized. `expires_in` is the world time until a new authorization expires, at least 1ms
+    `zone` is the customer's zone. It can change when the authorization becomes pending or
+    authorized. `expires_in` is how long a new authorization is valid, in world time, at least 1ms
     (default: 30d).
     """
     dns = change.get(DNS, project.id) or Dns()
@@ -68,7 +68,7 @@ def move_dns(
 
 
 def _check_dns_options(to: str, zone: str | None, expires_in: str | None) -> None:
-    """Raise DocumentRefused if an option of move_dns has no meaning in the new state."""
+    """Raise DocumentRefused if an option of move_dns makes no sense for the new state."""
     if zone is not None and to not in ("pending", "authorized"):
         raise DocumentRefused(
             f"an authorization that becomes {to} keeps its zone; leave out `zone`, or use it with "
@@ -102,7 +102,9 @@ Environment = Literal["dev", "prod", "both"]
 def fail_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
-    """The provider of a project's databases fails, so read_database_compute returns a problem."""
+    """The provider of a project's databases starts failing, so read_database_compute returns a
+    problem.
+    """
     return _set_provider_failing(change, project, environment, failing=True)
 
 
@@ -129,7 +131,7 @@ def _set_provider_failing(
 
 
 def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
-    """Return the databases of one or both environments. A shared database belongs to both environments."""
+    """Return the databases of one or both environments. A shared database is part of both."""
     databases = {
         name: change.get(DATABASES, f"{project.id}/{name}") or Database("separate")
         for name in ("dev", "prod")
@@ -151,9 +153,9 @@ def set_database(
     data_mode: DataMode | None = None,
     suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None,
 ) -> str:
-    """The state or other properties of a project's database are changed.
+    """A project's database changes its state or other properties.
 
-    An absent database has no placement. With data_mode `shared`, both environments share a
+    A database that is absent has no placement. With data_mode `shared`, both environments share one
     database.
     """
     details = {"pending_state": pending_state, "suspend_timeout_seconds": suspend_timeout_seconds}
@@ -169,8 +171,8 @@ def set_database(
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
-        # Both environments share one physical database (contract, section DatabaseCompute). Prefer the
-        # database of dev, because only one database can remain.
+        # Both environments share one physical database (contract, section DatabaseCompute). Only
+        # one of the two records can remain, so prefer that of dev.
         database = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, database)
     for name, record in before.items():
@@ -186,7 +188,7 @@ def _new_placement(
 ) -> Placement | None:
     """Return the placement of a changed database, or None if the database is absent.
 
-    Raises DocumentRefused if properties of an absent database are set without a state.
+    Raises DocumentRefused if other properties of an absent database are set without a state.
     """
     if before is None and state is None and details:
         raise DocumentRefused("the database is absent; set the state of the database too")
@@ -200,19 +202,22 @@ def _new_placement(
 
 @intervention(project="garden", domain="garden.example")
 def connect_domain(change: Change, project: Project, domain: str) -> str:
-    """A project gets its own domain. A project in a Free workspace must also show the flag."""
+    """A project gets its own domain. In a Free workspace, the project must be showing the flag."""
     _check_dns_name(domain, "domain")
     plan = change.row(ORGANIZATIONS, project.organization_id).plan
     if plan == "free" and not project.flag_enabled:
         raise DocumentRefused(
-            f"{project.alias} is in a Free workspace, where a domain requires the flag to be shown"
+            f"{project.alias} is in a Free workspace, where a project with its own domain must "
+            "show the flag"
         )
     change.put(PROJECTS, project.id, replace(project, custom_domain=domain))
     return f"{project.alias} has the domain {domain}"
 
 
 def _check_dns_name(text: str, noun: str) -> None:
-    """Raise DocumentRefused if a string is not a DNS name. `noun` says what the string should be."""
+    """Raise DocumentRefused if a string is not a DNS name. `noun` says what the string is supposed
+    to be.
+    """
     if not 4 <= len(text) <= 253 or not re.fullmatch(DNS_NAME, text):
         raise DocumentRefused(f"{text[:80]!r} is not a {noun}, such as example.com")
 

@@ -1,4 +1,4 @@
-"""The kinds of faults. A new kind needs only its own file in this package.
+"""The kinds of faults. To add a kind, add a file to this package.
 
 A kind is a struct whose fields are its options and whose docstring is its help text.
 """
@@ -18,7 +18,7 @@ from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.fault_records import CommitPhase, Fault, Rule
 
-#: The order of the kinds in lists. Kinds that are missing here follow in alphabetical order.
+#: The order in which lists show the kinds. Any other kinds follow in alphabetical order.
 _LIST_ORDER = (
     "abort",
     "gateway_error",
@@ -48,36 +48,38 @@ _LIST_ORDER = (
     "admission_queue",
 )
 
-#: The stage of a kind that acts neither directly before nor directly after the commit. The stages
-#: are the TLS handshake, the upload of the request's body, the delivery of the request, a read of
-#: the world's state, and the response that the call has returned.
+#: The stage at which a kind acts, for kinds that do not act directly before or after the commit:
+#: the TLS handshake, the upload of the request body, the delivery of the request, a read of the
+#: world's state, or the response that the call has returned.
 KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "read", "response"]
 Stage: TypeAlias = KindStage | CommitPhase
-#: The stages of faults that have no commit phase and let other faults act.
+#: The stages in which faults have no commit phase and do not prevent other faults from acting.
 _WITHOUT_PHASE: tuple[Stage, ...] = ("delivery", "read", "response")
-#: The modes of a clock that moves with real time.
+#: The clock modes in which world time advances with real time.
 RUNNING_CLOCKS = ("real", "scaled")
 #: A function that draws a number from [0, 1).
 Chance = Callable[[], float]
 
 
 class Wire(Protocol):
-    """The connection on which a response is sent. `head` and `body` contain all bytes of the response."""
+    """The connection on which a response is sent. `head` and `body` together are all the bytes of
+    the response.
+    """
 
     head: bytes
     body: bytes
 
     async def send(self, data: bytes) -> None:
-        """Send bytes, and wait whenever the client does not read fast enough."""
+        """Send bytes, waiting whenever the client does not read fast enough."""
 
     async def end(self) -> None:
-        """End the response. The connection can then serve another request."""
+        """End the response. After that, the connection can be used for another request."""
 
     async def wait(self, within_s: float | None = None) -> None:
-        """Wait until the client has closed the connection, for at most `within_s` real seconds."""
+        """Wait until the client closes the connection, for at most `within_s` real seconds."""
 
     async def wait_for_world_time(self, ms: int) -> None:
-        """Wait until world time has advanced by `ms`, or until the client has closed the connection."""
+        """Wait until world time has advanced by `ms`, or until the client closes the connection."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -86,14 +88,15 @@ class Wire(Protocol):
         """Reset the connection (TCP RST)."""
 
     def refuse(self, for_s: float) -> None:
-        """Make the server refuse all new connections for `for_s` real seconds."""
+        """Make the server refuse any new connection for `for_s` real seconds."""
 
 
 def cut(wire: Wire, length: int) -> bytes:
-    """Return a response cut off after `length` bytes of its body, but never the whole response.
+    """Return a response truncated after `length` bytes of its body. The result is never the whole
+    response.
 
-    A response without a body is cut off in its first line, because clients accept a response in
-    which only the last headers are missing.
+    A response without a body is truncated in its first line, because clients accept a response that
+    lacks only its last headers.
     """
     if not wire.body:
         return wire.head[:8]
@@ -101,7 +104,7 @@ def cut(wire: Wire, length: int) -> bytes:
 
 
 def cut_at(length: int, body_bytes: int) -> int:
-    """Return the number of body bytes to send, which is `length` but never includes the last byte."""
+    """Return the number of body bytes to send: `length`, but always less than the whole body."""
     return min(length, max(0, body_bytes - 1))
 
 
@@ -116,22 +119,23 @@ class PageResponse:
 
 
 class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base class of all kinds of faults. A kind overrides the methods for its effects.
+    """The base class of all kinds of faults. Each kind overrides the methods that implement its effects.
 
-    A kind with `delays` lets later faults act on the same request. A kind with `replaces_response`
-    replaces the call's response with another response. A kind with `sends_nothing` sends no part of
-    a response, so the call is not made if the fault acts before the commit. A kind with
-    `delivers_response` lets the client receive a whole response.
+    A kind with `delays` allows later faults to act on the same request. A kind with
+    `replaces_response` replaces the call's response with a different one. A kind with
+    `sends_nothing` does not send any part of a response, so the call is not made if the fault acts
+    before the commit. With a kind that has `delivers_response`, the client receives a complete
+    response.
 
-    A kind with `needs_running_clock` makes requests wait until a certain world time. Such a kind
-    acts only while the world's clock runs.
+    A kind with `needs_running_clock` makes requests wait until a particular world time, so it acts
+    only while the world's clock is running.
 
-    A kind whose stage is `upload` acts while the request's body is read, and only on a request with
-    a body. A kind whose stage is `handshake` acts before there is a request. A kind whose stage is
-    `delivery` determines how often the request is handled. A kind whose stage is `read` shows an
-    earlier state in the response to a read. A kind whose stage is `response` changes the response
-    that the call returned. A kind whose stage is `delivery`, `read` or `response` has no commit
-    phase, and lets other faults act.
+    A kind in the stage `upload` acts while the request body is being read, and only on requests
+    with a body. In the stage `handshake`, a kind acts before there is a request. In the stage
+    `delivery`, it determines how often the request is handled. In the stage `read`, it makes the
+    response to a read show an earlier state. In the stage `response`, it changes the response that
+    the call returned. Kinds in the stages `delivery`, `read` and `response` have no commit phase,
+    and do not prevent other faults from acting.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -148,15 +152,19 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return _name_of(type(self))
 
     def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
-        """Return the fault with a matching request counted, and whether the fault acts on the request."""
+        """Count a matching request. Return the fault with its new counts, and whether it acts on
+        the request.
+        """
         return fault, True
 
     def delay(self, chance: Chance) -> int:
-        """Return the delay of the request in real milliseconds."""
+        """Return by how many real milliseconds to delay the request."""
         return 0
 
     def wait_ms(self, fault: Fault, now_ms: int) -> int:
-        """Return how long the request that `count` counted must wait, in milliseconds of world time."""
+        """Return how long the request must wait, in milliseconds of world time. `fault` has already
+        counted the request.
+        """
         return 0
 
     def upload_rate(self) -> int | None:
@@ -176,15 +184,17 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return None
 
     def late_ms(self, body_bytes: int) -> int:
-        """Return the delay of a response's last byte, in real milliseconds."""
+        """Return by how many real milliseconds the last byte of a response is delayed."""
         return 0
 
     def world_pause_ms(self) -> int:
-        """Return the length of the pause in a response, in milliseconds of world time."""
+        """Return how long a response pauses, in milliseconds of world time."""
         return 0
 
     def deviation(self, body_bytes: int) -> str | None:
-        """Describe how the effect deviates from the options, or return None if it does not."""
+        """Describe how the effect differs from what the options specify, or return None if it does
+        not.
+        """
         return None
 
     async def send(self, wire: Wire) -> None:
@@ -194,13 +204,15 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     @classmethod
     def note(cls, rule: Rule) -> str | None:
-        """Return a note for the user who arms a fault with this rule, or None if no note is needed."""
+        """Return a note to show when a user arms a fault with this rule, or None if no note is
+        needed.
+        """
         return None
 
 
 @cache
 def fault_kinds() -> Mapping[str, type[FaultKind]]:
-    """Return all kinds by name, in the order used by lists."""
+    """Return all kinds by name, in the order in which lists show them."""
     for module in pkgutil.iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
     kinds = {_name_of(kind): kind for kind in FaultKind.__subclasses__()}
@@ -208,7 +220,7 @@ def fault_kinds() -> Mapping[str, type[FaultKind]]:
 
 
 def kind_of(fault: Fault) -> FaultKind:
-    """Return a fault's kind with its options.
+    """Return an instance of a fault's kind with its options.
 
     Raises KeyError for an unknown kind, and msgspec.ValidationError for invalid options.
     """
@@ -221,15 +233,15 @@ def stage_of(fault: Fault) -> Stage:
 
 
 def commit_phase_of(fault: Fault) -> CommitPhase | None:
-    """Return the commit phase in which a fault acts, or None if the fault's kind has no phase."""
+    """Return the commit phase in which a fault acts, or None if its kind has none."""
     return fault.rule.commit_phase if has_phase(fault.kind) else None
 
 
 def has_phase(kind: str) -> bool:
     """Return whether faults of this kind act in a commit phase.
 
-    A kind without a commit phase alters the response, delivers the request twice, or shows an
-    earlier state in the response to a read.
+    A kind without a commit phase alters the response, delivers the request twice, or makes the
+    response to a read show an earlier state.
     """
     return fault_kinds()[kind].stage not in _WITHOUT_PHASE
 
@@ -245,7 +257,7 @@ def _name_of(kind: type[FaultKind]) -> str:
 
 
 def _ordered(names: Iterable[str], order: tuple[str, ...]) -> list[str]:
-    """Return names sorted by `order`. Names that are not in `order` follow in alphabetical order."""
+    """Return names sorted as in `order`, followed by any other names in alphabetical order."""
     return sorted(
         names, key=lambda name: (order.index(name) if name in order else len(order), name)
     )

@@ -1,4 +1,4 @@
-"""Limits the number of requests in each window of time. Requests above the limit wait."""
+"""Limits the number of requests per time window. Requests over the limit have to wait."""
 
 from typing import Annotated, ClassVar
 
@@ -14,9 +14,9 @@ from hosting_emulator.world.fault_records import Fault
 class AdmissionQueue(FaultKind, frozen=True):
     """Admit `limit` requests in each `window` of world time. All other requests wait for a later window.
 
-    The requests wait in real time, for at most ten minutes. The world's clock must therefore be real or
-    scaled, because a frozen or skip clock would not move while requests wait. `scenario record` leaves
-    this fault out, because the clock of a recorded story is frozen.
+    The requests wait in real time, for at most ten minutes. The world's clock must therefore be
+    real or scaled: a frozen or skip clock would not advance while requests wait. `scenario record`
+    omits this fault, because a recorded story has a frozen clock.
     """
 
     example: ClassVar = {"limit": 2, "window": "1s"}

@@ -1,4 +1,4 @@
-"""Limits the number of requests in each window of time. A refusal says when to retry."""
+"""Limits the number of requests per time window. A refusal says when to retry."""
 
 from typing import Annotated, ClassVar
 
@@ -15,10 +15,11 @@ from hosting_emulator.world.fault_records import Fault
 class AdmissionWindow(FaultKind, frozen=True):
     """Admit `limit` requests in each `window` of world time. Refuse all other requests with rate_limited.
 
-    The Retry-After headers spread the refused requests over later windows. The first `limit`
+    The Retry-After headers spread the refused requests over later windows: the first `limit`
     refused requests are told to retry in the next window, the following `limit` requests in the
     window after that, and so on. By contrast, `rate_limit` tells all refused requests to retry at
-    the same time. The windows follow each other without a gap, starting with the first request.
+    the same time. The windows follow one another without gaps. The first window begins with the
+    first request.
     """
 
     example: ClassVar = {"limit": 2, "window": "1s"}

@@ -1,4 +1,4 @@
-"""Shows a TLS certificate that clients reject."""
+"""Presents a TLS certificate that clients reject."""
 
 from typing import ClassVar, Literal, TypeAlias
 
@@ -10,13 +10,14 @@ CertificateProblem: TypeAlias = Literal["expired", "wrong_host", "untrusted"]
 
 
 class BadCertificate(FaultKind, frozen=True):
-    """Show a certificate that has expired, is for the wrong host, or comes from an untrusted issuer.
+    """Present a certificate that has expired, is for the wrong host, or was signed by an untrusted
+    issuer.
 
-    The fault acts on handshakes at the TLS port. With `project`, the fault acts only on handshakes
-    for the dev origin of this project. The plain HTTP port, which serves the control API, is
-    unaffected. A server without a TLS port refuses the fault. Without `project`, the fault is also
-    refused if a different world of the server is in use. Handshakes are counted as requests, but do
-    not appear in the request log.
+    The fault acts on handshakes on the TLS port. With `project`, it acts only on handshakes for
+    that project's dev origin. The plain HTTP port, which serves the control API, is not affected. A
+    server without a TLS port refuses the fault. Without `project`, the server also refuses it if
+    another world on the same server is in use. Handshakes are counted as requests, but do not
+    appear in the request log.
     """
 
     example: ClassVar = {"reason": "expired"}
@@ -29,6 +30,6 @@ class BadCertificate(FaultKind, frozen=True):
         if rule.project is not None:
             return None
         return (
-            "The fault acts on every host of the TLS port. The plain HTTP port, which serves the control "
-            "API, is unaffected."
+            "The fault acts on every host on the TLS port. The plain HTTP port, which serves the "
+            "control API, is not affected."
         )

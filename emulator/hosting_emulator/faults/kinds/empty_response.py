@@ -2,7 +2,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class EmptyResponse(FaultKind, frozen=True):
-    """Close the connection without sending a byte."""
+    """Close the connection without sending a single byte."""
 
     sends_nothing = True
     delivers_response = False

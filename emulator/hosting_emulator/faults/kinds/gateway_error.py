@@ -10,7 +10,9 @@ from hosting_emulator.faults.kinds import FaultKind, PageResponse
 
 
 class GatewayError(FaultKind, frozen=True):
-    """Respond like a proxy between client and service, with an HTML page instead of a problem."""
+    """Respond as a failing proxy in front of the service would, with an HTML page instead of a
+    problem.
+    """
 
     example: ClassVar = {"status": 502}
     replaces_response = True

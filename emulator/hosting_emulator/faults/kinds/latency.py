@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from hosting_emulator.faults.kinds import Chance, FaultKind
 
-#: The longest delay of a request in real milliseconds: ten minutes.
+#: The maximum delay of a request, in real milliseconds: ten minutes.
 LONGEST_DELAY_MS = 600_000
 Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 
@@ -37,7 +37,7 @@ class Latency(FaultKind, frozen=True):
         elif self.distribution == "exponential":
             shift = -math.log(1 - drawn)
         else:
-            # Draw from a normal distribution with the Box-Muller transform.
+            # Use the Box-Muller transform to draw from a normal distribution.
             shift = math.sqrt(-2 * math.log(1 - drawn)) * math.cos(math.tau * chance())
         delay_ms = round(self.delay_ms + shift * self.jitter_ms)
         return max(0, min(LONGEST_DELAY_MS, delay_ms))

@@ -2,12 +2,14 @@
 
 from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
-#: Bytes that no parser accepts, because they are neither the beginning of JSON nor valid UTF-8.
+#: Bytes that no parser accepts, because they are not valid UTF-8 and JSON cannot begin with them.
 _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 
 
 class MalformedResponse(FaultKind, frozen=True):
-    """Send the correct headers, then a body of the same length that is not JSON, then close."""
+    """Send the correct headers and a body of the same length that is not JSON, then close the
+    connection.
+    """
 
     delivers_response = False
 

@@ -1,4 +1,4 @@
-"""Limits the number of requests in a time window."""
+"""Limits the number of requests per time window."""
 
 from typing import Annotated, ClassVar
 
@@ -13,7 +13,9 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class RateLimit(FaultKind, frozen=True):
-    """Let `limit` requests pass in each `window` of world time. Refuse other requests with rate_limited."""
+    """Accept `limit` requests in each `window` of world time. Refuse all other requests with
+    rate_limited.
+    """
 
     example: ClassVar = {"limit": 3, "window": "60s"}
     replaces_response = True
@@ -40,7 +42,9 @@ class RateLimit(FaultKind, frozen=True):
         )
 
     def _window(self, fault: Fault, now_ms: int) -> tuple[int, int]:
-        """Return the start of the current window, and the number of requests in this window so far."""
+        """Return the start of the current window, and the number of requests that it already
+        contains.
+        """
         ends_ms = fault.window_began_ms + parse_duration_ms(self.window)
         if now_ms >= ends_ms or not fault.window_count:
             return now_ms, 0

@@ -1,4 +1,4 @@
-"""Sends a redirect to another address instead of the call's response."""
+"""Sends a redirect instead of the call's response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refuses connections for some time."""
+"""Refuses connections for a period of time."""
 
 from typing import Annotated, ClassVar
 
@@ -10,7 +10,8 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 class RefuseConnections(FaultKind, frozen=True):
     """Reset the connection, and refuse every new connection for `for_ms` real milliseconds.
 
-    The emulator closes its ports during this time, so all worlds and the control API are unreachable.
+    During this time, the emulator closes its ports, so all worlds and the control API are
+    unreachable.
     """
 
     example: ClassVar = {"for_ms": 500}

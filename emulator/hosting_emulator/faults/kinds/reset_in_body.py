@@ -1,4 +1,4 @@
-"""Resets the connection in the middle of the response's body."""
+"""Resets the connection in the middle of the response body."""
 
 from typing import Annotated, ClassVar
 
@@ -8,7 +8,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
 
 class ResetInBody(FaultKind, frozen=True):
-    """Send the headers and `bytes` bytes of the body, but never the last byte, then reset (TCP RST)."""
+    """Send the headers and `bytes` bytes of the body, but never the last byte, then reset the
+    connection (TCP RST).
+    """
 
     example: ClassVar = {"bytes": 20}
     delivers_response = False

@@ -1,4 +1,4 @@
-"""Resets the connection in the middle of the request's body."""
+"""Resets the connection in the middle of the request body."""
 
 from typing import Annotated, ClassVar
 
@@ -8,10 +8,11 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class ResetInUpload(FaultKind, frozen=True):
-    """Read `bytes` bytes of the request's body, but never the last byte, then reset (TCP RST).
+    """Read `bytes` bytes of the request body, but never the last byte, then reset the connection
+    (TCP RST).
 
-    The request is not applied. A client that sends the body in one piece sees the reset only after
-    sending the whole body.
+    The request is not applied. A client that sends the body in one piece does not notice the reset
+    until it has sent the whole body.
     """
 
     example: ClassVar = {"bytes": 10}

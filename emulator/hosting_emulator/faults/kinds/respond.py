@@ -14,8 +14,8 @@ from hosting_emulator.faults.kinds import FaultKind, PageResponse
 class Respond(FaultKind, frozen=True):
     """Respond with your own status, headers and content.
 
-    A string is sent unchanged. Content that is not a string is sent as JSON. The response is not
-    checked against the contract. To change one field of a real response within the contract, use
+    A string is sent as it is, and any other content is sent as JSON. The response is not checked
+    against the contract. To change a single field of a real response, as the contract allows, use
     `alter`.
     """
 

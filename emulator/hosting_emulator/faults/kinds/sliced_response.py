@@ -8,9 +8,11 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class SlicedResponse(FaultKind, frozen=True):
-    """Send the response, including the headers, in slices of `bytes` bytes, with pauses of `pause_ms`.
+    """Send the response, including the headers, in slices of `bytes` bytes, pausing for `pause_ms`
+    between them.
 
-    Each slice is a separate write, so a client can read partial lines, headers and UTF-8 characters.
+    Each slice is written separately, so a client may receive partial lines, headers and UTF-8
+    characters.
     """
 
     example: ClassVar = {"bytes": 100, "pause_ms": 5}

@@ -1,4 +1,4 @@
-"""Sends the body of a response slowly."""
+"""Sends a response body slowly."""
 
 from typing import Annotated, ClassVar
 
@@ -19,7 +19,7 @@ class SlowResponse(FaultKind, frozen=True):
 
     async def send(self, wire: Wire) -> None:
         await wire.send(wire.head)
-        # Send ten pieces per second, so that the rate is steady.
+        # Send ten pieces per second to keep the rate steady.
         piece = max(1, self.bytes_per_second // 10)
         for start in range(0, len(wire.body), piece):
             part = wire.body[start : start + piece]

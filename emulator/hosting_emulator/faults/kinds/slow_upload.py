@@ -1,4 +1,4 @@
-"""Reads the body of a request slowly."""
+"""Reads a request body slowly."""
 
 from typing import Annotated, ClassVar
 

@@ -1,4 +1,4 @@
-"""Responds to a read with an earlier state, like a lagging replica."""
+"""Responds to a read with an earlier state, as a lagging replica would."""
 
 from typing import ClassVar
 
@@ -9,15 +9,15 @@ _LONGEST_AGE_MS = 365 * 86_400_000
 
 
 class StaleRead(FaultKind, frozen=True):
-    """Respond to a read with the state of the world as it was `age` of world time ago.
+    """Respond to a read with the world's state as of `age` ago, in world time.
 
     The fault acts on get_dns_authorization, list_deployments and get_operation. Access checks and
     writes use the current state. The fault does not act if the response would be a problem, such as
-    a 404 for a resource that did not exist yet. With `breaking: true`, the fault also sends such
+    a 404 for a resource that did not exist yet. With `breaking: true`, the fault does send such
     problems, and also acts on read_database_compute, for which the contract promises fresh values.
-    If the world is younger than `age`, the response shows the oldest state that the history
-    contains. With a skip clock, a repeated read moves the clock forward by `age`. This kind takes
-    no after_commit.
+    If the world is younger than `age`, the response shows the oldest state in the history. With a
+    skip clock, repeating a read moves the clock forward by `age`. This kind does not accept
+    after_commit.
     """
 
     example: ClassVar = {"age": "30s"}

@@ -14,8 +14,8 @@ _LONGEST_WORLD_PAUSE_MS = 365 * 86_400_000
 class StalledResponse(FaultKind, frozen=True):
     """Send the headers and `bytes` bytes of the body (default: half), pause, then send the rest.
 
-    The length of the pause is `pause_ms` real milliseconds, or `world_pause` of world time. With a
-    frozen clock, a `world_pause` lasts until you move the clock. A skip clock moves automatically.
+    The pause lasts `pause_ms` real milliseconds, or `world_pause` in world time. With a frozen
+    clock, a `world_pause` lasts until you move the clock. A skip clock is moved automatically.
     """
 
     example: ClassVar = {"pause_ms": 300}

@@ -1,4 +1,4 @@
-"""Ends a response's body too early."""
+"""Ends a response body too early."""
 
 from typing import Annotated, ClassVar
 
@@ -8,7 +8,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut, cut_at
 
 
 class Truncate(FaultKind, frozen=True):
-    """Send the headers and `bytes` bytes of the body, but never the last byte, then close."""
+    """Send the headers and `bytes` bytes of the body, but never the last byte, then close the
+    connection.
+    """
 
     example: ClassVar = {"bytes": 20}
     delivers_response = False

@@ -9,7 +9,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class WrongContentLength(FaultKind, frozen=True):
-    """Send the body unchanged with a Content-Length that is wrong by `by` bytes, then close."""
+    """Send the body unchanged, with a Content-Length that is off by `by` bytes, then close the
+    connection.
+    """
 
     example: ClassVar = {"by": 10}
     delivers_response = False
@@ -23,7 +25,7 @@ class WrongContentLength(FaultKind, frozen=True):
     async def send(self, wire: Wire) -> None:
         length = len(wire.body) + self.by
         if length < 0:
-            # A length cannot be negative, so deviate in the other direction.
+            # The length cannot be negative, so deviate in the other direction instead.
             length = len(wire.body) - self.by
         header = b"Content-Length: %d\r\n" % length
         await wire.send(re.sub(rb"Content-Length: \d+\r\n", header, wire.head) + wire.body)

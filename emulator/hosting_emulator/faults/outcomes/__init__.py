@@ -1,8 +1,8 @@
 """Outcomes. An armed outcome determines how a matching operation proceeds and ends.
 
-A new kind needs only its own file in this package. A kind is a struct whose fields are its options
-and whose docstring is its help text. Each kind creates an OperationOutcome, which is stored with
-the operation.
+To add a kind, add a file to this package. A kind is a struct whose fields are its options and whose
+docstring is its help text. Each kind creates an OperationOutcome, which is stored with the
+operation.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from hosting_emulator.world.records import OperationOutcome, PartialEffects
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
-#: The phase that a document sets for a kind that can act in any phase under a condition, or None if
-#: the document sets no phase.
+#: The phase of a kind that can act in any phase if it has a condition, or None if the document does
+#: not set a phase.
 OptionalPhase = OperationPhase | None
 
-#: The order of the kinds in lists. Kinds that are missing here follow in alphabetical order.
+#: The order in which lists show the kinds. Any other kinds follow in alphabetical order.
 _LIST_ORDER = ("succeed", "fail", "cancel", "stick", "reconcile")
 
 
 def phases_of(call: str | None) -> tuple[str, ...]:
-    """Return the phases of an operation that a call starts, except the final phase.
+    """Return the phases that an operation started by a call goes through, except for the last one.
 
-    If `call` is None, returns the phases of the operation with the most phases.
+    If `call` is None, return those of the operation that has the most phases.
     """
     return _phases(plan_for(call or INITIALIZE))
 
@@ -59,12 +59,11 @@ def read_ms(duration: str | None) -> int | None:
 class OutcomeKind(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
 ):
-    """Base class of all kinds of outcomes.
+    """The base class of all kinds of outcomes.
 
-    `queued` and `running` set how long the operation stays in these states. The `steps` happen one
-    after the other, and begin at the end of the `at` phase. With a condition, any first step
-    except `stuck` happens as soon as the condition holds. The docstring of `OperationOutcome` gives
-    the details.
+    `queued` and `running` set how long the operation stays in these states. The `steps` are taken
+    one after another, beginning at the end of the phase `at`. With a condition, a first step other
+    than `stuck` is taken as soon as the condition holds. See `OperationOutcome` for the details.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -74,7 +73,7 @@ class OutcomeKind(
     running: Duration | None = None
 
     def __post_init__(self) -> None:
-        # Build an outcome to parse all durations, so that an invalid duration is refused here.
+        # Build an outcome, so that an invalid duration is refused here rather than later.
         self.operation_outcome("", INITIALIZE)
 
     @property
@@ -84,22 +83,24 @@ class OutcomeKind(
 
     @property
     def reacts(self) -> bool:
-        """Whether the condition is evaluated while the operation is in progress, not at the start."""
+        """Whether the condition is evaluated while the operation is in progress, rather than at its
+        start.
+        """
         return bool(self.steps)
 
     @property
     def at(self) -> str:
-        """The phase that the document sets, or an empty string if the document sets no phase."""
+        """The phase that the document sets, or an empty string if it does not set one."""
         return getattr(self, "phase", None) or ""
 
     @property
     def left_behind(self) -> PartialEffects | None:
-        """The effects that an operation with this outcome leaves behind, or None if there are none."""
+        """The effects that an operation with this outcome leaves behind, or None if it leaves none."""
         return getattr(self, "leaves", None)
 
     @property
     def default_phase(self) -> str:
-        """The default phase of an outcome without a condition, or an empty string if there are no steps."""
+        """The default phase if there is no condition, or an empty string if the kind has no steps."""
         return "deploying" if self.steps else ""
 
     def operation_outcome(
@@ -107,7 +108,7 @@ class OutcomeKind(
     ) -> OperationOutcome | None:
         """Return the outcome for an operation that a call starts.
 
-        Return None if the operation never enters the outcome's phase.
+        Return None if such an operation never enters the outcome's phase.
         """
         if not self.reacts:
             condition = None
@@ -139,7 +140,7 @@ def outcome_kinds() -> Mapping[str, type[OutcomeKind]]:
 
 
 def outcome_of(armed: Fault) -> OutcomeKind:
-    """Return an armed outcome's kind with its options.
+    """Return an instance of an armed outcome's kind with its options.
 
     Raises KeyError for an unknown kind, and msgspec.ValidationError for invalid options.
     """

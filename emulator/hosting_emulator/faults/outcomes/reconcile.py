@@ -1,4 +1,4 @@
-"""Makes an operation need reconciliation."""
+"""Makes an operation require reconciliation."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -12,11 +12,11 @@ from hosting_emulator.world.records import OperationOutcome
 
 
 class Reconcile(OutcomeKind, frozen=True):
-    """The operation needs `attempts` reconciliations at the end of a phase, and then continues.
+    """At the end of a phase, the operation requires `attempts` reconciliations, and then continues.
 
     With `then: exhaust`, the last attempt is exhausted, and the operation fails with
-    reconciliation_exhausted. `each` is the duration of each state of an attempt. With `while`, the
-    first reconciliation begins as soon as the condition holds in the phase.
+    reconciliation_exhausted. `each` is how long an attempt stays in each of its states. With
+    `while`, the first reconciliation begins as soon as the condition holds during the phase.
     """
 
     example: ClassVar = {"attempts": 2, "then": "exhaust", "each": "5s"}

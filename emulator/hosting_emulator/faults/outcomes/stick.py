@@ -11,10 +11,10 @@ from hosting_emulator.world.records import OperationOutcome
 
 
 class Stick(OutcomeKind, frozen=True, rename={"for_": "for"}):
-    """The operation is stuck in a phase until release_operation releases it.
+    """The operation gets stuck in a phase until release_operation releases it.
 
     With `for`, the operation continues after this much world time in the phase. With `while`, the
-    operation stays in the phase only while the condition holds.
+    operation stays in the phase only for as long as the condition holds.
     """
 
     example: ClassVar = {"phase": "verifying"}

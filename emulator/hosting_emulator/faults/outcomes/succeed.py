@@ -4,6 +4,6 @@ from hosting_emulator.faults.outcomes import OutcomeKind
 
 
 class Succeed(OutcomeKind, frozen=True):
-    """The operation succeeds after the times in `queued` and `running`."""
+    """The operation succeeds after the durations set by `queued` and `running`."""
 
     example: ClassVar = {"running": "40s"}
