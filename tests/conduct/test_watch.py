@@ -47,7 +47,7 @@ def test_a_report_says_how_many_worlds_without_a_request_are_not_listed(
     report = observation.report()
 
     assert [chapter.world for chapter in report.chapters] == ["world-3", "world-4"]
-    assert report.remarks == ["3 worlds that received no request are not listed."]
+    assert report.remarks == ["3 worlds that received no requests are not listed."]
 
 
 def test_the_errors_of_judges_are_counted_and_the_first_ten_are_shown():

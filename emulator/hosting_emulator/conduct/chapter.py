@@ -1,4 +1,4 @@
-"""A chapter: the requests to one world until the world is reset, loaded, replaced or deleted."""
+"""A chapter: all requests to one world until the world is reset, loaded, replaced or deleted."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from hosting_emulator.world.value import World
 
 
 class Chapter:
-    """The period in which one observer watches one world.
+    """The period during which one observer watches one world.
 
-    A chapter starts with request number `after + 1`, and ends when the world is reset, loaded, replaced
-    or deleted. An ended chapter can keep the world's final state and the last exchanges until `release`.
+    A chapter starts with request number `after + 1`, and ends when the world is reset, loaded,
+    replaced or deleted. After it ends, a chapter can keep the world's final state and most recent
+    exchanges until `release` is called.
     """
 
     def __init__(self, engine: Engine, after: int, *, unseen: int = 0) -> None:
@@ -30,7 +31,7 @@ class Chapter:
         self._entries: list[Entry] | None = []
         self._world: World | None = None
         self._usage = engine.usage
-        #: The machine's time at the end of the chapter, in milliseconds. 0 until the chapter ends.
+        #: The real time at which the chapter ended, in milliseconds. 0 until the chapter ends.
         self.ended_machine_ms = 0
 
     @property
@@ -44,7 +45,7 @@ class Chapter:
     def world(self) -> World | None:
         """The world's current state or, after the chapter's end, the world's final state.
 
-        The value is None if the final state was not kept or has been released.
+        None if the final state was not kept or has been released.
         """
         if self.ended:
             return self._world
@@ -52,8 +53,8 @@ class Chapter:
 
     @property
     def entries(self) -> list[Entry] | None:
-        """The last exchanges, oldest first. The value is None if the exchanges were not kept or
-        have been released.
+        """The most recent exchanges, oldest first. None if they were not kept or have been
+        released.
         """
         if self.ended:
             return self._entries
@@ -61,7 +62,9 @@ class Chapter:
 
     @property
     def usage(self) -> UsageCounter:
-        """How often each of the world's faults and outcomes was considered, and its nearest request."""
+        """How often each of the world's faults and outcomes was considered, and the request that
+        came closest to matching it.
+        """
         if self.ended:
             return self._usage
         return self.engine.usage
@@ -69,7 +72,7 @@ class Chapter:
     def end(self, reason: EndReason, *, keep: bool = True) -> None:
         """Judge the remaining exchanges and end the chapter.
 
-        With `keep`, the chapter keeps the world and the last exchanges.
+        With `keep`, the chapter keeps the world's final state and the most recent exchanges.
         """
         self.watch.close()
         requests = self.requests
@@ -85,7 +88,7 @@ class Chapter:
             self._world = self.engine.world
 
     def release(self) -> None:
-        """Discard the world and the exchanges, but keep the findings and the counts."""
+        """Discard the world and the exchanges, but keep the findings and counts."""
         self._entries = None
         self._world = None
         self.first_world = None

@@ -1,7 +1,7 @@
 """Counts which parts of the contract a client exercises.
 
-Counting reads only data that is in the log, and parses a body only if the conduct judges parse it
-too.
+Counting uses only data from the request log. It parses no body that the conduct judges do not parse
+anyway.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CoverageCounter:
         self._following_pages = 0
 
     def add(self, exchange: ExchangeView) -> None:
-        """Count an exchange, unless it belongs to no call or its response was lost."""
+        """Count an exchange, unless its path matches no call or its response was lost."""
         call = exchange.call
         if call not in ALL_CALLS or not exchange.status or not exchange.is_received:
             return

@@ -20,12 +20,13 @@ from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
 
-#: The tolerance, in milliseconds, for a client's timer that runs out slightly early by our clock.
+#: The tolerance, in milliseconds, for client timers that fire slightly early according to our
+#: clock.
 _TIMER_MS = 20
 _LONGEST_PATH = 120
-#: A value that is longer than this many bytes is compared by its first bytes and a digest.
+#: For a value longer than this many bytes, only its first bytes and a digest are compared.
 _COMPARED_BYTES = 256
-#: A request that is repeated after this many milliseconds counts as a new request and not as a retry.
+#: A request that is repeated after this many milliseconds counts as a new request, not as a retry.
 A_RETRY_MS = 600_000
 #: A request that arrives on a different connection within this many milliseconds after a response
 #: may have been sent before the client received the response.
@@ -44,7 +45,7 @@ Knowledge = Literal["surely", "maybe", "no"]
 
 @dataclass(slots=True, eq=False)
 class ConnectionUse:
-    """How many requests a connection has carried, and the log number of the last of them."""
+    """How many requests a connection has carried, and the log number of the most recent request."""
 
     connection: Connection
     count: int = 0
@@ -56,7 +57,9 @@ class ConnectionUse:
 
 
 class ExchangeView:
-    """One exchange, with the values that judges compare. A body is parsed only when a rule needs it."""
+    """One exchange, with the values that judges compare. Bodies are parsed only when a rule needs
+    them.
+    """
 
     def __deepcopy__(self, memo: object) -> ExchangeView:
         """Return the same object, because judges do not change the exchanges that they observe."""
@@ -69,14 +72,14 @@ class ExchangeView:
         connection_use.last = entry.n
         #: The ordinal of the request on its connection, starting at 1.
         self.ordinal = connection_use.count
-        #: The number of consecutive identical requests before this request, each on a new connection.
+        #: How many identical requests, each on a new connection, came directly before this request.
         self.repeat_count = 0
         self.n = entry.n
         self.at_ms = entry.at_ms
         self.status = entry.status
         self.call = cast("CallName | DoorName | None", entry.call)
         self.world: World = entry.world
-        #: The request's name in messages: the call, or the method and path if no call has this
+        #: The request's name in messages: the call's id, or the method and path if no call has this
         #: path.
         self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
         #: The call's row in the contract's table, or None if no call has this path.
@@ -85,25 +88,23 @@ class ExchangeView:
         self.user = entry.principal.user_id or None
         #: The request headers by lowercase name. If a header is repeated, the last value is kept.
         self.headers = {name.lower(): value for name, value in entry.raw_headers}
-        #: The Authorization header, shortened if it is long. Judges tell clients apart by their
-        #: Authorization headers.
+        #: The Authorization header, shortened if it is long. Judges use it to tell clients apart.
         self.credentials = _brief(self.headers.get(b"authorization", b""))
         key = self.headers.get(_KEY_HEADER)
-        #: The Idempotency-Key that was sent, or None if there was none.
+        #: The value of the Idempotency-Key header, or None if the request did not have one.
         self.key: str | None = None
         if key is not None:
             self.key = _brief_text(key)
         is_keyed = self.spec is not None and self.spec.idempotent and self.user is not None
-        #: The Idempotency-Key of a mutation by a known user. The value is None for every other
-        #: request.
+        #: The Idempotency-Key of a mutation by a known user. None for all other requests.
         self.mutation_key: str | None = None
         if is_keyed and self.key:
             self.mutation_key = self.key
-        #: The requested path, with percent-encoding decoded.
+        #: The requested path, percent-decoded.
         self.path = _plain_path(entry.path)
-        #: Whether the response leaves open what the request did.
+        #: Whether the response leaves it open whether the request was applied.
         self.reports_uncertainty = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
-        #: The machine's time, in milliseconds, at which the response was sent.
+        #: The real time, in milliseconds, at which the response was sent.
         self.response_ms = entry.real_ms + entry.late_ms
 
     @property
@@ -115,7 +116,7 @@ class ExchangeView:
     def is_received(self) -> bool:
         """Whether the client received the whole response, even if it was late.
 
-        A response counts as received if the whole response was sent while the connection was open.
+        A response counts as received if all of it was sent while the connection was open.
         """
         return self.entry.lost is None and not self.is_abandoned
 
@@ -126,10 +127,10 @@ class ExchangeView:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether the client cannot know what its request did.
+        """Whether the client cannot know whether its request was applied.
 
-        The result is unknown if the response is incomplete or missing, or if the response itself leaves
-        the result open.
+        The client cannot know this if the response is incomplete or missing, or if the response
+        itself leaves the result open.
         """
         return not self.is_received or self.status == 0 or self.reports_uncertainty
 
@@ -148,9 +149,10 @@ class ExchangeView:
         return self.entry.real_ms < other.response_ms and other.entry.real_ms < self.response_ms
 
     def may_react_to(self, earlier: ExchangeView) -> bool:
-        """Return whether the client could know how an earlier request ended when it sent this request.
+        """Return whether the client, when it sent this request, could know the result of an earlier
+        request.
 
-        The client can know this once the whole response has been sent or the connection has ended.
+        It can know the result once the whole response has been sent or the connection has ended.
         """
         own_passage = self.entry.passage
         earlier_passage = earlier.entry.passage
@@ -172,7 +174,7 @@ class ExchangeView:
     def request_identity(self) -> tuple[str, str, str, bytes]:
         """The method, path, query and body, for comparisons with other requests.
 
-        Two requests with equal values count as the same request, even if their keys differ.
+        Two requests for which these are equal count as the same request, even if their keys differ.
         """
         entry = self.entry
         body = entry.body
@@ -192,7 +194,7 @@ class ExchangeView:
     def retry_after_s(self) -> int | None:
         """The number of seconds in the Retry-After header.
 
-        The value is None if the header is missing or does not contain a number of seconds.
+        None if the header is missing or is not a number of seconds.
         """
         return retry_after_s(self.entry.response_headers)
 
@@ -200,8 +202,7 @@ class ExchangeView:
     def operation(self) -> dict[str, Any] | None:
         """The operation in the response.
 
-        The value is None if the response contains no operation, or if the client did not receive
-        the response.
+        None if the response contains no operation, or if the client did not receive the response.
         """
         if self.spec is None or self.spec.response != "Operation" or not self.succeeded:
             return None
@@ -212,15 +213,15 @@ class ExchangeView:
 
     @property
     def shows_end(self) -> bool:
-        """Whether the client received a response that shows that an operation has ended."""
+        """Whether the client received a response showing that an operation has ended."""
         if self.operation is None:
             return False
         state = self.operation.get("state")
-        # The state can be any JSON value, because a `respond` fault can send any body.
+        # The state may be any JSON value, because a `respond` fault can send any body.
         return isinstance(state, str) and state in OPERATION.finals
 
     def shrink(self) -> None:
-        """Drop all data that comparisons with later requests do not need, to save memory."""
+        """To save memory, drop all data that is not needed for comparisons with later requests."""
         entry = self.entry
         _, path, query, _ = self.request_identity
         key_headers = [
@@ -234,18 +235,21 @@ class ExchangeView:
         )
 
     def waits_ms(self, earlier: ExchangeView) -> tuple[int, int]:
-        """Return the milliseconds from a response to this request, in world time and in machine time."""
+        """Return the milliseconds between a response and this request, in world time and in real
+        time.
+        """
         world_ms = self.entry.came_ms - earlier.at_ms
         real_ms = self.entry.real_ms - earlier.response_ms
         return world_ms, real_ms
 
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
-        """Return how certain it is that the client knew an earlier response when it sent this request.
+        """Return how certain it is that the client had received an earlier response when it sent
+        this request.
 
         All requests on one connection come from one client. A request on a second connection counts
-        as another client's if that connection was already in use, or if the first connection has
-        been used since. If the earlier request was not the first on its connection, this request
-        may come from another client.
+        as coming from another client if that connection was already in use, or if the first
+        connection has been used since. If the earlier request was not the first on its connection,
+        this request may come from another client.
 
         The first requests on two connections must come from one client if they have the same key or
         are at least a second apart, or if the request has been repeated several times.
@@ -293,9 +297,9 @@ class ExchangeView:
         return self.connection_use is not other.connection_use and apart_ms < ms
 
     def waited(self, earlier: ExchangeView, ms: int) -> bool:
-        """Return whether this request came at least `ms` milliseconds after a response.
+        """Return whether this request arrived at least `ms` milliseconds after a response.
 
-        The time is measured in world time and in machine time, and the longer of the two counts.
+        The wait is measured in world time and in real time, and the longer of the two counts.
         """
         world_ms, real_ms = self.waits_ms(earlier)
         return world_ms >= ms or real_ms + _TIMER_MS >= ms

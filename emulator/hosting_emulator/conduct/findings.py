@@ -1,4 +1,4 @@
-"""A finding: a rule that a client broke, and the requests that broke the rule."""
+"""A finding: a rule that a client broke, and the requests that broke it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
 class Finding:
-    """A rule that a client broke, the requests that broke the rule, and a message with the details.
+    """A rule that a client broke, the requests that broke it, and a message with the details.
 
-    Findings of one rule with the same `group` are merged into a single finding. `last` is the
+    Findings of the same rule with the same `group` are merged into a single finding. `last` is the
     number of the finding's last request. A finding that is not `sure` has the severity `note`. A
-    finding that later requests refute is `withdrawn`. `quote` is a sentence and its source, and
-    replaces the rule's own quote. `message` replaces the message that is built from the rule's
-    template. `words` are the values of the template's placeholders other than `first`, `last` and
-    `waited`.
+    finding that later requests refute is `withdrawn`. `quote`, a sentence and its source, replaces
+    the rule's own quote. `message` replaces the message that is built from the rule's template.
+    `words` are the values for the template's placeholders, except `first`, `last` and `waited`.
     """
 
     def __init__(

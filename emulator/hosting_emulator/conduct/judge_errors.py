@@ -1,4 +1,6 @@
-"""Collects the errors that judges raise. A report includes the errors, but clients never see them."""
+"""Collects the errors that judges raise. The errors are included in reports, but clients never see
+them.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _log = logging.getLogger("hosting_emulator.conduct")
-#: The maximum number of errors to keep as text. Further errors are only counted.
+#: The maximum number of errors whose text is stored. Further errors are only counted.
 MOST_ERRORS = 10
 _LONGEST_TEXT = 500
 
 
 class JudgeErrors:
-    """Stores the texts of the first `MOST_ERRORS` errors from judges, and counts all errors."""
+    """Counts the errors from judges, and stores the texts of the first `MOST_ERRORS`."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -32,7 +34,7 @@ class JudgeErrors:
         _log.error("%s failed while it judged a client", judge, exc_info=error)
 
     def texts(self) -> list[str]:
-        """Return the stored texts. If there were further errors, the last item gives their number."""
+        """Return the stored texts. If there were further errors, the last item says how many."""
         more = self.count - len(self._texts)
         if not more:
             return [*self._texts]
@@ -41,7 +43,7 @@ class JudgeErrors:
 
     @contextmanager
     def recorded(self, judge: str) -> Iterator[None]:
-        """Record an error that the `with` block raises, instead of propagating the error."""
+        """Record an error that the `with` block raises, instead of propagating it."""
         try:
             yield
         except Exception as error:

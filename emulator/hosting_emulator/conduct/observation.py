@@ -1,9 +1,9 @@
-"""Observations watch some or all worlds of a process until they are ended: by a caller, or to make
-room after a day without use.
+"""Observations watch some or all worlds of a process. An observation lasts until a caller ends it,
+or until it is evicted to make room after a day without use.
 
-An observation sees every world in its scope, including worlds that are created, copied, reset, loaded,
-replaced or deleted during the observation. An observation counts and judges all requests, even those that the
-request logs have dropped.
+An observation sees every world in its scope, including worlds that are created, copied, reset,
+loaded, replaced or deleted during the observation. It counts and judges all requests, even those
+that the request logs have dropped.
 
 The report of an observation consists of chapters. A chapter starts when the observation starts or when a
 world is created. A chapter ends when its world is reset, loaded, replaced or deleted. If the world was not
@@ -33,22 +33,22 @@ from hosting_emulator.messages import (
 
 #: The maximum number of observations in a process.
 MOST_OBSERVATIONS = 1000
-#: Seconds without use after which an observation may be evicted to make room.
+#: An observation that has not been used for this many seconds may be evicted to make room.
 UNUSED_S = 86_400.0
-#: The maximum numbers of exchanges and worlds to keep from ended chapters.
+#: How many exchanges and worlds are kept, at most, from ended chapters.
 MOST_ENTRIES = 10_000
 MOST_WORLDS = 500
-#: The maximum number of ended chapters without requests that a report lists. Older chapters without
-#: requests are only counted.
+#: A report lists at most this many ended chapters that received no requests. Older ones are only
+#: counted.
 MOST_SILENT_CHAPTERS = 1000
 
 
 class TooManyObservations(Exception):
-    """The process already has the maximum number of observations."""
+    """Raised if the process already has the maximum number of observations."""
 
 
 class _ChapterObserver:
-    """Observes the log of one world for one observation."""
+    """Follows one world's log on behalf of one observation."""
 
     def __init__(self, observation: ProcessObservation, chapter: Chapter) -> None:
         self._observation = observation
@@ -81,7 +81,7 @@ class ProcessObservation:
     ) -> None:
         self.id = id_
         self.skip_rules = list(skip_rules)
-        #: The machine's time, in seconds, at the last use.
+        #: The real time of the most recent use, in seconds.
         self.used_s = 0.0
         self._worlds = worlds
         self._names = None if names is None else set(names)
@@ -99,7 +99,9 @@ class ProcessObservation:
         worlds.observers.append(self)
 
     def on_open(self, engine: Engine, source: Engine | None) -> None:
-        """Watch a new world if its name is in the scope, or if it is a copy of a watched world."""
+        """Watch a new world if its name is in the observation's scope, or if it is a copy of a
+        watched world.
+        """
         is_named = self._names is None or engine.world.name in self._names
         if is_named or (source is not None and source in self._open):
             self.begin_chapter(engine, 0)
@@ -124,7 +126,9 @@ class ProcessObservation:
         engine.log.observers.append(observer)
 
     def end_chapter(self, chapter: Chapter) -> None:
-        """Record that a chapter has ended, and release data that exceeds the limits."""
+        """Record that a chapter has ended, and release the data of old chapters that exceeds the
+        limits.
+        """
         self._open.pop(chapter.engine, None)
         self._release()
 
@@ -164,18 +168,20 @@ class ProcessObservation:
         return [chapter.watch for chapter in self._chapters.values()]
 
     def coverage(self) -> ContractCoverage:
-        """Return the parts of the contract that clients exercised, also in replaced observations."""
+        """Return the parts of the contract that clients exercised, including those in replaced
+        observations.
+        """
         parts = [watch.coverage() for watch in self.watches()]
         if self._earlier_coverage is not None:
             parts.append(self._earlier_coverage)
         return merge_coverage(parts)
 
     def replace(self, earlier: ProcessObservation) -> None:
-        """Continue the coverage of an earlier observation, which has just ended."""
+        """Take over the coverage of an earlier observation that has just ended."""
         self._earlier_coverage = earlier.coverage()
 
     def in_progress(self) -> list[tuple[str, Entry]]:
-        """Return the world name and the log entry of each request whose response has not been sent."""
+        """Return the world name and log entry of each request whose response has not been sent yet."""
         return [
             (engine.world.name, entry)
             for engine in self._open
@@ -183,7 +189,7 @@ class ProcessObservation:
         ]
 
     def report(self, *, final: bool = False) -> ObservationReport:
-        """Return a report with all chapters and their findings.
+        """Return a report on all chapters, with their findings.
 
         With `final`, the report assumes that the clients have finished.
         """
@@ -217,7 +223,7 @@ class ProcessObservation:
         released = sum(chapter.world is None for chapter in self._chapters.values())
         remarks = []
         if self._omitted:
-            remarks.append(f"{self._omitted:,} worlds that received no request are not listed.")
+            remarks.append(f"{self._omitted:,} worlds that received no requests are not listed.")
         if released:
             remarks.append(
                 f"The state and the requests of the first {released:,} worlds that ended were "
@@ -241,11 +247,11 @@ class Observations:
     def begin(
         self, worlds: Worlds, names: Iterable[str] | None, skip_rules: Sequence[str], now_s: float
     ) -> ProcessObservation:
-        """Begin an observation. `now_s` is the machine's time in seconds.
+        """Begin an observation. `now_s` is the current real time in seconds.
 
-        If the process has `MOST_OBSERVATIONS` observations, those that have been unused for
-        `UNUSED_S` seconds are ended, because their callers are probably gone. Raises
-        TooManyObservations if no observation could be ended.
+        If the process already has `MOST_OBSERVATIONS` observations, those that have not been used
+        for `UNUSED_S` seconds are ended, because their callers are probably gone. Raises
+        TooManyObservations if there are none.
         """
         if len(self._by_id) >= MOST_OBSERVATIONS:
             for unused in [each for each in self._by_id.values() if each.used_s < now_s - UNUSED_S]:
@@ -263,7 +269,7 @@ class Observations:
     def get(self, id_: str, now_s: float) -> ProcessObservation | None:
         """Return the observation with this id, or None if there is no such observation.
 
-        `now_s` is recorded as the time of the observation's last use.
+        `now_s` is recorded as the time at which the observation was last used.
         """
         observation = self._by_id.get(id_)
         if observation is not None:

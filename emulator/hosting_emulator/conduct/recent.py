@@ -1,4 +1,4 @@
-"""A mapping of limited size in which judges keep recent data, so that a long run needs little memory."""
+"""A mapping of limited size for the judges' recent data, so that a long run needs little memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings of one rule, merged by group and limited in number."""
+"""The findings for one rule, merged by group and limited in number."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from dataclasses import dataclass, field
 
 from hosting_emulator.conduct.findings import SEVERITIES, Finding
 
-#: The maximum number of findings to keep for one rule. Further findings are only counted.
+#: The maximum number of findings stored for one rule. Further findings are only counted.
 MOST_FINDINGS = 100
-#: The maximum number of requests that a finding names. Further requests are only counted.
+#: The maximum number of requests listed in a finding. Further requests are only counted.
 MOST_REQUESTS = 20
 
 
 @dataclass(slots=True)
 class RuleFindings:
-    """The findings of one rule. `count` also includes the findings that exceed `MOST_FINDINGS`."""
+    """The findings for one rule. `count` includes findings beyond `MOST_FINDINGS`, which are not
+    stored.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     count: int = 0
     _groups: dict[Hashable, Finding] = field(default_factory=dict)
 
     def add(self, finding: Finding) -> None:
-        """Store a finding, or merge it into the stored finding of the same group."""
+        """Store a finding, or merge it with the stored finding that has the same group."""
         earlier = None
         if finding.group is not None:
             earlier = self._groups.get(finding.group)
@@ -42,9 +44,9 @@ class RuleFindings:
 
 
 def _merge(earlier: Finding, finding: Finding) -> None:
-    """Merge a finding into an earlier finding of the same group.
+    """Merge a finding into an earlier finding with the same group.
 
-    The earlier finding gets the other finding's requests, and the higher of the two severities.
+    The requests of both are combined, and the higher of the two severities applies.
     """
     new_requests = [n for n in finding.requests if n > earlier.last]
     earlier.last = max(earlier.last, *finding.requests)

@@ -1,7 +1,7 @@
 """The rules of conduct: what a client of the service must not or should not do.
 
-The texts of the rules are written for users. The judges in the `judges` package find the requests
-that break a rule.
+The rules' texts are written for users. The judges in the `judges` package detect the requests that
+break a rule.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from hosting_emulator.messages import ConductRuleRow, Severity
 class ConductRule:
     """One rule.
 
-    `message` is the template for a finding's message. The template's placeholders are the finding's
-    first and last requests, the time between the two, and words from the judge. If the template is
-    empty, the judge writes the whole message. `because` quotes the sentence that forbids the conduct, and
-    `place` is the source of that sentence. `matters` describes the harm, and `instead` the remedy.
-    `exceptions` says when such requests cause no finding, or a finding with a different severity.
+    `message` is the template for a finding's message. Its placeholders are the finding's first and
+    last requests, the time between them, and words that the judge supplies. If the template is
+    empty, the judge writes the whole message. `because` quotes the sentence that the client
+    violates, and `place` is the source of that sentence. `matters` describes the harm, and
+    `instead` the remedy. `exceptions` says when such requests cause no finding, or a finding with a
+    different severity.
     """
 
     id: str
@@ -47,28 +48,29 @@ class ConductRule:
         )
 
 
-#: How requests are judged under all rules. The reference prints these sentences.
+#: How requests are judged, regardless of the rule. The reference documentation prints these
+#: sentences.
 PRINCIPLES = (
     "A client is judged by what it could know when it sent a request. If a fault caused a response "
     "to be lost, the client learned nothing from the response. If the whole response was sent while "
     "the connection was open, the client counts as having received it, even if it was late. A client "
     "that closes its connection before the whole response was sent has given up, and does not know "
     "the result.",
-    "A client counts as having waited if either world time or real time has passed. Both a test that "
-    "moves a frozen clock and a client that sleeps have therefore waited.",
+    "A client counts as having waited if either world time or real time has passed. Therefore "
+    "both a test that moves a frozen clock and a client that sleeps count as having waited.",
     "Requests with different Authorization headers come from different clients, even if they are for "
     "the same user. Each client polls, waits and is rate limited independently.",
-    "Requests on one connection come from one client, unless they come from a pool of connections. A "
-    "pool is detected if two requests are in progress at once, or if a connection is used again after "
-    "a different connection was used. The next request may then come from a different worker. "
-    "Conduct that is wrong only for a single client becomes a note, but conduct that the number of "
-    "requests proves remains a warning.",
-    "A client that opens a connection for each request is recognized because it repeats a request "
-    "with the same Idempotency-Key, at least a second later, or more than once. Repeats within 50 "
-    "milliseconds prove this only if there are five of them. A request that arrives on a different "
-    "connection within 50 milliseconds of real time after a response is assumed to have been sent "
-    "before the response arrived, unless a frozen clock was moved in between, or the first connection "
-    "was closed before the second was opened.",
+    "Requests on one connection come from one client, unless they come from a pool of "
+    "connections. A pool is detected if two requests are in progress at once, or if a "
+    "connection is used again after a different connection was used. The next request may then "
+    "come from a different worker. A finding that is valid only for a single client is then "
+    "reported as a note, but a finding that the number of requests proves remains a warning.",
+    "A client that opens a connection for each request is recognized if it repeats a request "
+    "with the same Idempotency-Key, at least a second later, or more than once. Repeats within "
+    "50 milliseconds prove this only if there are five of them. A request that arrives on a "
+    "different connection within 50 milliseconds of real time after a response is assumed to "
+    "have been sent before the response arrived, unless a frozen clock was moved in between, or "
+    "the first connection was closed before the second was opened.",
     "Workers that share a token, and whose requests never overlap, cannot be distinguished from one "
     "client. If one worker is reported because of a different worker's poll, give each worker its "
     "own token or its own world. The same applies to tests that share a world.",
@@ -284,12 +286,12 @@ _RULES = (
             "up after a few attempts."
         ),
         exceptions=(
-            "The first request of a different kind is not a retry. A client that continues with other "
-            "requests is reported if ten of these requests are refused before the wait is over. If "
-            "workers each send the same mutation with their own key and connection, up to eight such "
-            "requests are notes. If the responses contain no Retry-After, ten failed attempts within "
-            "two seconds are too many. If there are several workers, five failed attempts per worker "
-            "are too many."
+            "A different request is not a retry. However, a client that goes on sending other "
+            "requests is reported if ten of them are refused before the wait is over. If "
+            "workers each send the same mutation with their own key and connection, up to eight "
+            "such requests are notes. If the responses contain no Retry-After, ten failed "
+            "attempts within two seconds are too many. If there are several workers, five "
+            "failed attempts per worker are too many."
         ),
     ),
     ConductRule(
@@ -333,9 +335,9 @@ _RULES = (
         ),
         instead=with_states("Stop polling when the state is {ends}."),
         exceptions=(
-            "A single further poll, at least a second later, is a note. Polls that are at least half "
-            "a minute apart are also notes, and so are polls between other requests, because a "
-            "dashboard polls in this way."
+            "A single further poll, at least a second later, is a note. Polls that are at least "
+            "half a minute apart, or that come between other requests, are also notes, because "
+            "dashboards poll in this way."
         ),
     ),
     ConductRule(
@@ -362,7 +364,7 @@ _RULES = (
         id="first-page-for-all",
         severity="note",
         title="Only the first page of a list was read, although there are more pages",
-        message="{last.name} was requested for only one page, although there are more pages.",
+        message="Only one page of {last.name} was requested, although there are more pages.",
         because="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
         place="contract, section Resources, Page of deployments",
         matters=(
@@ -397,8 +399,8 @@ _RULES = (
         ),
         place="contract, section Resources, Gaps in this resource",
         matters=(
-            "The service may add a value at any time, and a client that stops at unknown values then "
-            "fails."
+            "The service may add values at any time. A client that stops at unknown values "
+            "would then fail."
         ),
         instead=(
             "Ignore unknown fields, treat unknown values as having no special meaning, and "
@@ -584,7 +586,7 @@ _RULES = (
         instead="Send only the fields and parameters that the call lists, spelled as listed.",
     ),
 )
-#: All rules by id, in the order used in the documentation.
+#: All rules by id, in the order in which the documentation lists them.
 RULES = {rule.id: rule.row() for rule in _RULES}
-#: The message templates by rule id. A template is empty if the judge writes the whole message.
+#: The message templates by rule id. If a template is empty, the judge writes the whole message.
 MESSAGES = {rule.id: rule.message for rule in _RULES}

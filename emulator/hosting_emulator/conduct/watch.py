@@ -1,9 +1,9 @@
-"""Watches one chapter of a world, and judges each exchange once.
+"""Watches one chapter of a world and judges each exchange once.
 
 An exchange is judged when a report is requested, when `judge_some` is called, when the log is about
-to drop the exchange, or when the watch is closed. A request is judged only after its response, so
-that judging does not delay the response. If a judge raises an error, the report includes the error,
-and judging continues.
+to drop the exchange, or when the watch is closed. A request is judged only after its response has
+been sent, so that judging does not delay the response. If a judge raises an error, the report
+includes the error, and judging continues.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ _Findings = dict[str, RuleFindings]
 class Watch:
     """Judges the exchanges of one chapter, starting with request number `after + 1`.
 
-    The watch reads the log only for a report, in `judge_some` and in `close`. The owner of the
-    watch must call `judge_evicted` before an exchange leaves the log, and `close` before the log is
-    cleared. `unseen` is the number of requests that the log dropped before the watch was created.
+    The watch reads the log only for a report, in `judge_some`, and in `close`. Its owner must call
+    `judge_evicted` before the log drops an exchange, and `close` before the log is cleared.
+    `unseen` is the number of requests that the log dropped before the watch was created.
     """
 
     def __init__(self, engine: Engine, after: int = 0, *, unseen: int = 0) -> None:
         self._engine = engine
         self._unseen = unseen
-        #: The number of the last exchange that was read from the log.
+        #: The number of the most recent exchange that was read from the log.
         self._seen = after
         #: The highest request number among the judged exchanges.
         self._last = after
-        #: Exchanges that were read but not judged, mostly because they were still in progress.
+        #: Exchanges that were read but have not been judged, usually because they were still in
+        #: progress.
         self._pending: list[Entry] = []
         self._judged_count = 0
         #: The number of requests from the emulator's own pages and tools.
@@ -63,11 +64,12 @@ class Watch:
         self._uses: Recent[Connection, ConnectionUse] = Recent()
         self.errors = JudgeErrors()
         self._coverage = CoverageCounter()
-        #: The findings at `close`, first without and then with `final`. None before `close`.
+        #: The findings when `close` was called, without and with `final`. None before that.
         self._closed: tuple[_Findings, _Findings] | None = None
 
     def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
-        """Judge all new exchanges, and return the report. `skip_rules` are the ids of rules to omit.
+        """Judge all new exchanges and return the report. `skip_rules` are the ids of the rules to
+        omit.
 
         With `final`, the report assumes that the client has finished, and includes findings about
         unfinished work. Requests that arrive later are still judged.
@@ -93,7 +95,7 @@ class Watch:
         )
 
     def judge_some(self, most: int) -> bool:
-        """Judge at most `most` new exchanges, and return whether there are more to judge."""
+        """Judge at most `most` new exchanges, and return whether any are left to judge."""
         return self._closed is None and self._judge_new(most)
 
     def coverage(self) -> ContractCoverage:
@@ -169,7 +171,8 @@ class Watch:
         return standing
 
     def _judge_new(self, most: int | None = None) -> bool:
-        """Judge the exchanges that got a response since the last call, in the order of their responses.
+        """Judge the exchanges whose responses were sent since the last call, in the order of the
+        responses.
 
         Judges at most `most` exchanges, or all if `most` is None. Returns whether any are left to judge.
         """
@@ -189,10 +192,11 @@ class Watch:
     def _with_requests_in_progress(
         self, entries: Sequence[Entry]
     ) -> tuple[_Findings, list[ConductJudge]]:
-        """Judge requests in progress as if they got no response, and return the findings and judges.
+        """Judge requests in progress as if they had received no response, and return the findings
+        and judges.
 
-        The returned findings and judges are copies. A request in progress may still get a response, and
-        is then judged again by the original judges.
+        The returned findings and judges are copies. If a request still gets a response, the
+        original judges judge it again.
         """
         originals = (self._findings, self._judges)
         counts = (self._judged_count, self._last, self._own_count, self._fault_count)
@@ -253,7 +257,7 @@ class Watch:
 
 
 def requests_text(count: int) -> str:
-    """Return a number of requests as text, such as `1,200 requests`."""
+    """Format a number of requests, for example `1,200 requests`."""
     return "1 request" if count == 1 else f"{count:,} requests"
 
 
@@ -264,7 +268,8 @@ def _is_abandoned(entry: Entry) -> bool:
 def _as_received(entry: Entry) -> Entry:
     """Return an exchange with the response that its client received.
 
-    If a fault delivered the request twice, the client may have received the other delivery's response.
+    If a fault delivered the request twice, the client may have received the response to the other
+    delivery.
     """
     delivered = entry.delivered
     if delivered is entry:
@@ -289,9 +294,9 @@ def _as_received(entry: Entry) -> Entry:
 
 
 def _without_response(entry: Entry, engine: Engine) -> Entry:
-    """Return a copy of an exchange in progress, as its client sees the exchange now.
+    """Return a copy of an exchange in progress, as its client currently sees it.
 
-    The copy has no response, and its wait lasts until the current machine time.
+    The copy has no response, and its wait lasts until the current real time.
     """
     engine.now_ms()
     return replace(

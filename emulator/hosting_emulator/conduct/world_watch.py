@@ -1,4 +1,4 @@
-"""Watches one world for as long as the world exists, across resets and loads."""
+"""Watches one world as long as it exists, across resets and loads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.messages import ConductReport
 
 
 class WorldWatch:
-    """Judges the requests of one world for as long as the world exists, across resets and loads."""
+    """Judges the requests to one world as long as it exists, across resets and loads."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -44,16 +44,16 @@ class WorldWatch:
         return self._chapter.watch
 
     def begin_anew(self) -> None:
-        """Discard all findings, and judge only requests that arrive from now on."""
+        """Discard all findings, and judge only requests that arrive after this call."""
         self._ended = []
         self._unseen = 0
         self._restarts = 0
         self._chapter = Chapter(self._engine, self._engine.log.count)
 
     def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
-        """Return the report on all chapters so far. The parameters are those of `Watch.look`.
+        """Return a report on all chapters. The parameters are the same as those of `Watch.look`.
 
-        In a finding from an earlier chapter, the request numbers refer to that chapter's log.
+        In a finding from an earlier chapter, request numbers refer to that chapter's log.
         """
         report = self._chapter.watch.look(skip_rules, final=final)
         earlier = [chapter.watch.look(skip_rules, final=final) for chapter in self._ended]
@@ -88,7 +88,8 @@ class WorldWatch:
         if self._restarts:
             began = format_timestamp(self._chapter.began_at_ms)
             remarks.append(
-                f"The emulator was restarted, so requests before {began} (world time) were not checked."
+                f"Requests before {began} (world time) were not checked, because the emulator "
+                "has been restarted since."
             )
         return remarks
 
@@ -109,7 +110,7 @@ class WorldWatch:
 
 
 def watch_of(engine: Engine) -> WorldWatch:
-    """Return the watch over a world. The first call for a world starts the watch."""
+    """Return the watch over a world. The first call for a world starts it."""
     for observer in engine.log.observers:
         if isinstance(observer, WorldWatch):
             return observer

@@ -1,4 +1,4 @@
-"""The conduct judges. Each judge observes clients and reports violations of one or more rules."""
+"""The conduct judges. Each judge observes clients and reports where they break one or more rules."""
 
 from __future__ import annotations
 

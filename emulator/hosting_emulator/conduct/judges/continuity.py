@@ -1,6 +1,6 @@
 """Judges for operations and lists that clients start but do not finish.
 
-A client that stops at an unknown value or field but continues everywhere else is reported.
+A client is reported if it stops at an unknown value or field, but continues everywhere else.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from hosting_emulator.variation.draws import objects_in
 
 
 class _Continuity(ConductJudge):
-    """Records the unknown fields and values after which each client continued.
+    """Records, for each client, the unknown fields and values that did not stop it.
 
-    The records show whether a client stops at an unknown field or value. First responses are compared
-    only with first responses, and later responses only with later responses.
+    These records show whether a client stops at unknown fields or values. First responses are
+    compared only with first responses, and later responses only with later ones.
     """
 
     resource: ClassVar[str]
 
     def __init__(self) -> None:
-        #: The unknown fields and values after which each client continued.
+        #: For each client, the unknown fields and values that did not stop it.
         self._passed: Recent[bytes, set[str]] = Recent()
-        #: The clients that continued after a response about an operation or a list. Each entry is a
-        #: pair: the client's credentials, and whether the response was the first (True) or a later
+        #: The clients that continued after a response about an operation or a list. Each key is a
+        #: pair: the client's credentials, and whether this was the first response (True) or a later
         #: one (False).
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
-        #: Whether each client has followed an operation or a list to its end. A client that never
-        #: follows an operation or a list to its end may stop for any reason.
+        #: Whether each client has followed an operation or a list to its end. If a client never
+        #: does, it may have stopped for any reason.
         self._reaches_end: Recent[bytes, bool] = Recent()
 
     def _note_continuation(self, response: ExchangeView) -> None:
@@ -44,9 +44,10 @@ class _Continuity(ConductJudge):
         self._goes_on.keep((credentials, _is_first(response)), None)
 
     def _unknown_at(self, last: ExchangeView) -> str | None:
-        """Describe an unknown field or value in the last response, or return None if there is none.
+        """Describe an unknown field or value in the client's last response, or return None if there
+        is none.
 
-        A field or value after which the client has continued elsewhere is ignored.
+        Fields and values that have not stopped the client elsewhere are ignored.
         """
         passed = self._passed.get(last.credentials, ())
         for thing, text in _unknown_things(self.resource, last.response_body).items():
@@ -59,8 +60,8 @@ class _Continuity(ConductJudge):
 
         The finding is certain if the client has continued after a response of the same kind, has
         followed another operation or list to its end, and has never continued after an unknown
-        field or value. If the client may have stopped on purpose (`may_be_meant`), the finding is a
-        note.
+        field or value. Otherwise, or if the client may have stopped on purpose (`may_be_meant`),
+        the finding is a note.
         """
         credentials = last.credentials
         is_sure = (
@@ -79,8 +80,8 @@ class UnfinishedOperations(_Continuity):
 
     def __init__(self) -> None:
         super().__init__()
-        #: The last response about each operation that a request in this world started, or None after a
-        #: response that showed the end of the operation.
+        #: The most recent response about each operation that a request in this world started, or
+        #: None after a response that showed the operation's end.
         self._last: Recent[str, ExchangeView | None] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -97,8 +98,9 @@ class UnfinishedOperations(_Continuity):
             self._last.keep(id_, None)
             self._reaches_end.keep(exchange.credentials, True)
             return ()
-        # Ignore an operation that was started elsewhere, because a client may only want its current
-        # state. Also ignore a replay, which shows an operation as unfinished after its end.
+        # Ignore an operation that was started elsewhere, because the client may only want to know
+        # its current state. Also ignore a replay, because it shows the operation as unfinished even
+        # after the operation has ended.
         is_begun_here = id_ not in self._last and not is_poll
         if is_begun_here or self._last.get(id_) is not None:
             self._last.keep(id_, exchange)
@@ -120,24 +122,25 @@ class UnfinishedOperations(_Continuity):
 
 
 class UnfinishedLists(_Continuity):
-    """Detects clients that do not read a list to its end.
+    """Detects clients that do not read a list to the end.
 
-    A client may stop at an unknown value, at a page that is shorter than the limit, or at a later page,
-    or may never read past the first page.
+    A client may read only the first page, or stop at an unknown value, at a page that is shorter
+    than the limit, or at any later page.
     """
 
     resource = "DeploymentPage"
 
     def __init__(self) -> None:
         super().__init__()
-        #: The most recently returned page of each list, by client and project.
+        #: The most recently received page of each list, by client and project.
         self._last: Recent[tuple[bytes, str], ExchangeView] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         if exchange.call != "list_deployments" or exchange.user is None:
             return ()
         credentials = exchange.credentials
-        # Use one entry per client and project, so that reading a list again replaces the entry.
+        # There is one entry per client and project, so that reading a list again replaces the
+        # entry.
         list_key = (credentials, str(exchange.entry.project))
         cursor = _cursor(exchange)
         earlier = self._last.get(list_key)
@@ -168,7 +171,7 @@ class UnfinishedLists(_Continuity):
                     f"The client stopped reading {page.name} at a page with {unknown}, although there are "
                     "more pages."
                 )
-                # A client that read only the first page may not want further pages.
+                # A client that read only the first page may not need further pages.
                 yield self._stop(page, message, may_be_meant=_is_first(page))
             elif not self._reaches_end.get(page.credentials, False):
                 rule = self._broken_rule(page)
@@ -176,9 +179,9 @@ class UnfinishedLists(_Continuity):
                     yield Finding(rule, page)
 
     def _broken_rule(self, page: ExchangeView) -> str:
-        """Return the rule that a client breaks by stopping at a page, or an empty string.
+        """Return the id of the rule that a client breaks by stopping at a page, or an empty string.
 
-        A client that sets the page size may want only that many items.
+        A client that sets the page size may need only that many items.
         """
         if not _is_first(page) or _is_short(page):
             return "list-not-finished"
@@ -193,7 +196,7 @@ def _cursor(page: ExchangeView) -> str | None:
 
 
 def _is_short(page: ExchangeView) -> bool:
-    """Return whether a page has fewer items than the limit that its request sets."""
+    """Return whether a page has fewer items than the limit in its request."""
     limit = page.query.get(page.world.assumptions.limit_parameter, "")
     items = page.response_body.get("items")
     return limit.isdecimal() and isinstance(items, list) and len(items) < int(limit)
@@ -204,7 +207,8 @@ def _is_first(response: ExchangeView) -> bool:
 
 
 def _unknown_things(resource: str, document: Any) -> dict[str, str]:
-    """Describe the fields and values that neither the contract nor our default assumptions name.
+    """Describe the fields and values that are neither in the contract nor in our default
+    assumptions.
 
     The result contains at most one unknown field, and at most one unknown value for each field.
     """

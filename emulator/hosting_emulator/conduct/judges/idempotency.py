@@ -1,4 +1,6 @@
-"""Judges for Idempotency-Keys that are changed, reused or kept too long, and for lost API key values."""
+"""Judges for Idempotency-Keys that are changed, reused or used for too long, and for API key values
+that were lost.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +19,34 @@ _Views = Recent[Hashable, ExchangeView]
 _MOST_KEYS = 100
 _SET_FLAG: CallName = "set_project_powered_by_flag"
 #: A request that arrives on a different connection this many milliseconds later may come from
-#: another run of the program, for example of a periodic job.
+#: another run of the program, for example the next run of a periodic job.
 _ANOTHER_RUN_MS = 60_000
-#: Two identical requests within this many milliseconds may come from the same click.
+#: Two identical requests within this many milliseconds may have been caused by the same click.
 _ONE_CLICK_MS = 1000
-#: The statuses of refusals that can happen before the Idempotency-Key is checked.
+#: The statuses of refusals that can occur before the Idempotency-Key is checked.
 _EARLY_REFUSALS = (401, 408, 429)
 
 
 @dataclass(slots=True)
 class _Intent:
-    """One intended change, with its keys and the attempts with each key."""
+    """One intended change, with the keys used for it and the attempts with each key."""
 
-    #: By key, the last attempt whose result is uncertain.
+    #: For each key, the most recent attempt whose result is uncertain.
     uncertain: dict[str, ExchangeView] = field(default_factory=dict)
-    #: By key, the finding that a later attempt used a different key.
+    #: For each key, the finding that a later attempt used a different key.
     accusations: dict[str, Finding] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
-    #: By key, the last attempt.
+    #: For each key, the most recent attempt.
     attempts: dict[str, ExchangeView] = field(default_factory=dict)
-    #: The keys for which the client received a successful response.
+    #: The keys for which the client received a success response.
     settled_keys: set[str] = field(default_factory=set)
     last: ExchangeView | None = None
 
     def note_attempt(self, exchange: ExchangeView, key: str) -> None:
         """Remember an attempt, unless a later attempt with the same key is already stored.
 
-        Attempts are compared by their arrival, because a delayed request may be judged after
-        requests that arrived after it.
+        The order of arrival counts, because a delayed request may be judged after requests that
+        arrived later.
         """
         if self.last is None or exchange.n > self.last.n:
             self.last = exchange
@@ -56,10 +58,10 @@ class _Intent:
             self.attempts[key] = exchange
 
     def accuse(self, first: ExchangeView, second: ExchangeView) -> Finding:
-        """Return the finding that a second attempt used a different key after an uncertain first
-        attempt.
+        """Return the finding that a second attempt used a different key although the result of the
+        first was uncertain.
 
-        The finding is stored, so that it can be withdrawn if the first key is sent again.
+        The finding is also stored, so that it can be withdrawn if the first key is sent again.
         """
         finding = _key_changed(first, second)
         if len(self.accusations) < _MOST_KEYS:
@@ -68,17 +70,18 @@ class _Intent:
 
 
 class KeyChanged(ConductJudge):
-    """Detects a mutation that is repeated with a new key after an attempt with an uncertain result.
+    """Detects a mutation that is repeated with a new key although the result of the first attempt
+    is uncertain.
 
-    Two workers may each intend the same change. Therefore a finding is withdrawn if the first key
-    is sent again later. A request that was sent while the first client was still waiting belongs to
-    another worker, and causes no finding. If the second attempt uses a different API key, or comes
-    at least a minute later on a different connection, the finding is a note.
+    Two workers may each intend the same change, so a finding is withdrawn if the first key is sent
+    again later. A request that was sent while the first client was still waiting must come from
+    another worker, so it causes no finding. If the second attempt uses a different API key, or
+    arrives at least a minute later on a different connection, the finding is a note.
     """
 
     def __init__(self) -> None:
         self._intents: Recent[Hashable, _Intent] = Recent()
-        #: The uncertain changes to each flag, by user and path, and then by request.
+        #: The flag changes whose result is uncertain, by user and path, and then by request.
         self._flags: Recent[Hashable, dict[Hashable, _Intent]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -132,10 +135,11 @@ def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator
 
 
 def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
-    """Yield a finding if a client gave up on a delayed attempt and sent a different key during the delay.
+    """Yield a finding if a client gave up on a delayed attempt and sent a different key in the
+    meantime.
 
-    `exchange` is the delayed attempt. The delayed attempt is judged after the attempt with the other
-    key, because exchanges are judged in the order of their responses.
+    `exchange` is the delayed attempt. It is judged after the attempt with the other key, because
+    exchanges are judged in the order of their responses.
     """
     last = intent.last
     if last is None or last.key == key:
@@ -186,11 +190,11 @@ def _is_forgotten(earlier: ExchangeView, exchange: ExchangeView) -> bool:
 
 
 class KeyReused(ConductJudge):
-    """Detects the same key in two different requests by the same user."""
+    """Detects when a user sends the same key in two different requests."""
 
     def __init__(self) -> None:
-        #: The first request with each key, and whether the request was refused. The service may not have
-        #: stored the key of a refused request.
+        #: The first request with each key, and whether that request was refused. The service may
+        #: not have stored the key of a refused request.
         self._uses: Recent[Hashable, tuple[ExchangeView, bool]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterator[Finding]:
@@ -231,16 +235,16 @@ def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: boo
 
 
 class KeyOutlivesIntent(ConductJudge):
-    """Detects a flag change sent with the key of an earlier change, although the flag has changed
-    since.
+    """Detects a flag change that is sent with the key of an earlier change, although the flag has
+    changed in the meantime.
 
     There is no finding if the client had not yet received the response to the intervening change.
     """
 
     def __init__(self) -> None:
-        #: By user and key, the first exchange whose response the client received.
+        #: For each user and key, the first exchange whose response the client received.
         self._received = _Views()
-        #: By user and path, the last change to the flag.
+        #: For each user and path, the most recent change to the flag.
         self._changes = _Views()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -267,7 +271,9 @@ class KeyOutlivesIntent(ConductJudge):
 
 
 class SentTwice(ConductJudge):
-    """Detects a change that was made twice: at about the same time, on two connections, with two keys."""
+    """Detects a change that was made twice at about the same time, on two connections and with two
+    keys.
+    """
 
     def __init__(self) -> None:
         self._applied = _Views()
@@ -295,7 +301,7 @@ class SentTwice(ConductJudge):
 
 
 class KeyValues(ConductJudge):
-    """Detects API keys whose value the client did not receive and that no later key has replaced."""
+    """Detects API keys whose value the client never received, unless a later key replaced them."""
 
     def __init__(self) -> None:
         self._lost: Recent[tuple[str | None, str], ExchangeView] = Recent()

@@ -1,4 +1,4 @@
-"""Judges for polls that come too early, and for polls after the end of an operation."""
+"""Judges for polls that arrive too early, and for polls after an operation has ended."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from hosting_emulator.conduct.judge import ConductJudge
 from hosting_emulator.conduct.judges.workers import Workers
 from hosting_emulator.conduct.recent import Recent
 
-#: An operation from a client's point of view: the client's credentials and the operation's id.
+#: Identifies an operation as seen by one client: the client's credentials and the operation's id.
 _OperationKey = tuple[bytes, str]
-#: The maximum number of responses to remember for one operation and worker. A client may time its
-#: next poll by any of these responses.
+#: The maximum number of responses to remember for one operation and worker. A client may base the
+#: time of its next poll on any of these responses.
 _MOST_ADVICE = 20
-#: If several workers poll one operation, early polls are reported only once there are this many.
-#: Fewer polls may be the first polls of different workers.
+#: If several workers poll one operation, early polls are reported only if there are at least this
+#: many. Fewer may be the first polls from different workers.
 _FIRST_POLLS = 6
-#: Up to this many early polls on new connections may be the first polls of programs that just started.
+#: Up to this many early polls on new connections may be the first polls from programs that have
+#: just started.
 _STARTED_PROGRAMS = 2
 #: A client that polls again within this many milliseconds after a response that showed an
 #: operation's end did not notice the end.
 _IMMEDIATELY_MS = 1000
-#: A client that leaves this many milliseconds between its polls is not waiting for the end.
+#: A client that lets this many milliseconds pass between polls is not waiting for the operation to
+#: end.
 _OCCASIONAL_MS = 30_000
 
 
@@ -36,23 +38,25 @@ class _Advice:
     seconds: int
 
     def is_followed(self, poll: ExchangeView) -> bool:
-        """Return whether a poll came no sooner than the response advised."""
+        """Return whether a poll arrived no earlier than the response advised."""
         return poll.waited(self.response, self.seconds * 1000)
 
 
 class PolledTooEarly(ConductJudge):
-    """Detects polls that come earlier than the last response advised.
+    """Detects polls that arrive earlier than the most recent response advised.
 
-    Only the worker that received a response knows the advice in the response. Polls in a
-    world with a `skip` clock are not judged, because each poll moves such a clock.
+    Only the worker that received a response knows its advice. In a world with a `skip` clock, polls
+    are not judged, because each poll moves the clock.
     """
 
     def __init__(self) -> None:
-        #: The advice from the responses about each operation, oldest first. Each response allows one poll.
+        #: The advice from responses about each operation, oldest first. Each response allows one
+        #: poll.
         self._advice: Recent[_OperationKey, list[_Advice]] = Recent()
-        #: The last timely poll of each operation. Another poll at about the same time is allowed.
+        #: The most recent timely poll of each operation. Another poll at about the same time is
+        #: allowed.
         self._timely: Recent[_OperationKey, ExchangeView] = Recent()
-        #: The number of polls of an operation that would be too early if there were only one worker.
+        #: How many polls of each operation would be too early if there were only one worker.
         self._early_counts: Recent[_OperationKey, int] = Recent()
         self._workers = Workers()
 
@@ -73,7 +77,8 @@ class PolledTooEarly(ConductJudge):
         may_be_first = count <= _STARTED_PROGRAMS
         ignored = _ignored_advice(advice, poll, workers, may_be_first=may_be_first)
         if ignored is None:
-            # A poll that crossed the last response was sent before the client had the advice.
+            # A poll that crossed the most recent response was sent before the client had its
+            # advice.
             is_after_advice = not advice or not poll.crossed(advice[-1].response)
             if is_after_advice:
                 self._timely.keep(operation_key, poll)
@@ -112,15 +117,15 @@ class PolledTooEarly(ConductJudge):
         advice = self._advice.get(operation_key, [])
         is_loop = workers == 1 and advice and exchange.crossed(advice[-1].response)
         if is_loop and wait_s >= advice[-1].seconds:
-            return  # judge the polls of a fast loop by its first response
+            return  # use only the first response to judge the polls of a fast loop
         extended = [*advice, _Advice(exchange, wait_s)]
         self._advice.keep(operation_key, extended[-_MOST_ADVICE * workers :])
 
 
 def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bool) -> bool:
-    """Return whether the client must have received an earlier response before it sent a poll.
+    """Return whether the client must have received an earlier response before it sent the poll.
 
-    With `may_be_first`, a poll on a different connection may be the first poll of a different
+    With `may_be_first`, a poll on a different connection may be the first poll from a different
     program.
     """
     if may_be_first and poll.connection_use is not earlier.connection_use:
@@ -131,13 +136,13 @@ def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bo
 def _ignored_advice(
     advice: list[_Advice], poll: ExchangeView, workers: int, *, may_be_first: bool
 ) -> _Advice | None:
-    """Return the advice that a poll ignored, or None if the poll ignored no advice.
+    """Return the advice that a poll ignored, or None if it ignored none.
 
-    The poll must follow the advice of the last response on its own connection. If the poll followed
-    the advice of a later response on a different connection, the poll is allowed, because a client
-    with two connections receives both responses. If there is no response on the poll's own
-    connection, the poll must follow the advice of the last response on any connection. The advice
-    that applied to the poll is removed, because it allows only one poll.
+    The poll must follow the advice in the most recent response on its own connection. If it
+    followed the advice in a later response on a different connection, it is allowed, because a
+    client with two connections receives both responses. If there is no response on the poll's own
+    connection, the poll must follow the advice in the most recent response on any connection. The
+    advice that applied to the poll is removed, because it allows only one poll.
     """
     if workers > 1:
         return _ignored_by_pool(advice, poll)
@@ -163,20 +168,20 @@ def _ignored_advice(
 
 
 def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | None:
-    """Return the advice that a poll from a pool of workers ignored, or None if it ignored no
-    advice.
+    """Return the advice that a poll from a pool of workers ignored, or None if the poll ignored
+    none.
 
-    Workers that share connections may each have received any of the responses. Therefore the poll
-    is allowed if it followed the advice in any one of these responses.
+    When workers share connections, each may have received any of the responses. The poll is
+    therefore allowed if it followed the advice in any of them.
     """
     followed = [item for item in advice if item.is_followed(poll)]
     if followed:
-        # A poll that returned no operation does not use up the advice, so the worker may poll again.
+        # A poll that returned no operation does not use up the advice: the worker may poll again.
         if poll.operation is not None:
             advice.remove(followed[0])
         return None
-    # Consider earlier responses too, because some pools, such as the pool of Node's fetch,
-    # alternate between connections.
+    # Check earlier responses too, because some pools, such as that of Node's fetch, alternate
+    # between connections.
     for item in reversed(advice):
         if poll.knows_response(item.response) != "no":
             return item
@@ -185,27 +190,29 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
 
 @dataclass(slots=True)
 class _End:
-    """An operation's end, as one client saw it.
+    """The end of an operation, as seen by one client.
 
-    `first` and `last` are the first and the last response that showed the end. `polls` is the number of
-    consecutive polls since the end.
+    `first` and `last` are the first and the most recent response that showed the end. `polls` is
+    the number of consecutive polls since then.
     """
 
     first: ExchangeView
     last: ExchangeView
     polls: int = 0
-    #: Whether the client received a replay of an earlier response after the operation's end, for example
-    #: because the client was restarted. A restarted client must poll once more.
+    #: Whether the client received a replay of an earlier response after the operation had ended,
+    #: for example because the client was restarted. A restarted client has to poll once more.
     is_restarted: bool = False
     was_restarted: bool = False
 
 
 class AfterEnd(ConductJudge):
-    """Detects polls of an operation whose end the client has seen. Occasional polls are reported as notes."""
+    """Detects polls of an operation that the client has already seen end. Occasional polls are
+    reported as notes.
+    """
 
     def __init__(self) -> None:
         self._ends: Recent[_OperationKey, _End] = Recent()
-        #: The id of the operation in each client's last request.
+        #: The id of the operation in each client's most recent request.
         self._last_operations: Recent[bytes, str] = Recent()
         self._workers = Workers()
 
@@ -254,7 +261,8 @@ def _polled_after_end(
     end: _End, poll: ExchangeView, operation_key: _OperationKey, workers: int
 ) -> Finding:
     is_own = poll.connection_use is end.last.connection_use
-    # With several workers, an immediate poll proves nothing, because each worker has to see the end.
+    # With several workers, an immediate poll proves nothing, because each worker has to see the end
+    # itself.
     is_immediate = workers == 1 and is_own and not poll.waited(end.last, _IMMEDIATELY_MS)
     is_loop = is_immediate or end.polls > max(workers, 1 if is_own else 2)
     is_sure = is_loop and poll.knows_response(end.last) == "surely"

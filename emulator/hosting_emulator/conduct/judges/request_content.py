@@ -1,4 +1,6 @@
-"""Judges for the content of requests: tickets, cursors, Idempotency-Keys, and unread parts."""
+"""Judges for the content of requests: tickets, cursors, Idempotency-Keys, and parts that calls do
+not read.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,19 @@ class Redemptions(ConductJudge):
     """Detects tickets that are redeemed twice, too late, or after a newer ticket was created."""
 
     def __init__(self) -> None:
-        #: Tickets that a client redeemed without receiving the response.
+        #: Tickets that a client redeemed, but without receiving the response.
         self._without_response: Recent[str, bool] = Recent()
-        #: The expiry time of each ticket in milliseconds, from the response that created the ticket.
+        #: The expiry time of each ticket, in milliseconds, as given in the response to the request
+        #: that created it.
         self._expiries: Recent[str, int] = Recent()
-        #: Tickets that a request's second delivery created and that no client received.
+        #: Tickets that were created by the second delivery of a request and that no client
+        #: received.
         self._discarded: Recent[str, bool] = Recent()
 
     def after_rewind(self) -> Redemptions:
-        """Return this judge, because a rewind does not change the responses that clients received."""
+        """Return this judge, because a rewind does not change which responses clients have
+        received.
+        """
         return self
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -60,7 +66,7 @@ class Redemptions(ConductJudge):
             self._discarded.keep(document["ticket_id"], True)
 
     def _judge_redemption(self, exchange: ExchangeView) -> Iterator[Finding]:
-        """Compare a redemption with the world's record of the ticket."""
+        """Check a redemption against the world's record of the ticket."""
         indexes = exchange.world.indexes
         ticket_id = indexes.get(f"ticket:{digest(exchange.query.get('ticket', ''))}")
         ticket = exchange.world.get(TICKETS, ticket_id or "")
@@ -72,10 +78,11 @@ class Redemptions(ConductJudge):
         expiry_ms = self._expiries.get(id_, ticket.expires_ms)
         had_no_response = self._without_response.pop(id_, False)
         if not exchange.is_received or exchange.entry.is_discarded:
-            # Remember that the client must redeem the ticket again, because this response was lost.
+            # Remember that the client has to redeem the ticket again, because this response was
+            # lost.
             self._without_response.keep(id_, True)
         if ticket.state == "used":
-            if not had_no_response:  # a client without a response has to try again
+            if not had_no_response:  # a client that got no response has to try again
                 yield Finding("ticket-redeemed-twice", exchange, id=id_, group=id_)
         elif ticket.expires_ms <= arrival_ms:
             if expiry_ms <= arrival_ms:  # an intervention may have ended the ticket earlier
@@ -86,7 +93,7 @@ class Redemptions(ConductJudge):
 
 
 def _ticket_expiry(document: Any) -> tuple[str, int] | None:
-    """Return the id and expiry time of a new ticket, or None if the response does not contain them."""
+    """Return the id and expiry time of a new ticket, or None if they are not in the response."""
     if not isinstance(document, dict):
         return None
     id_ = document.get("ticket_id")
@@ -103,7 +110,7 @@ class Cursors(ConductJudge):
     """Detects cursors that are refused because no page of the same project returned them."""
 
     def __init__(self) -> None:
-        #: For each cursor, the project whose page returned the cursor.
+        #: For each cursor, the project whose list returned it.
         self._projects: Recent[str, str] = Recent()
 
     def after_rewind(self) -> Cursors:
@@ -116,11 +123,12 @@ class Cursors(ConductJudge):
         project = str(exchange.entry.project)
         parameter = exchange.world.assumptions.cursor_parameter
         cursor = exchange.query.get(parameter)
-        # Look for the refusal's detail in the exchange's notes, because a variation or a fault may
+        # Look for the refusal's detail in the log entry's notes, because a variation or a fault may
         # have changed the detail in the response.
         is_refused = exchange.status >= 400 and bad_cursor(parameter).detail in exchange.entry.why
         source = self._projects.get(cursor or "")
-        # Do not report a cursor from the same project, because it may be refused after a rewind.
+        # Do not report a cursor from the same project: it may have been refused because of a
+        # rewind.
         if cursor is not None and is_refused and source != project:
             origin = "no page returned this cursor"
             if source is not None:
@@ -136,7 +144,9 @@ class Cursors(ConductJudge):
 
 
 class RequestParts(ConductJudge):
-    """Detects missing or unlisted Idempotency-Keys, and parts of requests that calls do not read."""
+    """Detects Idempotency-Keys that are missing or not listed for the call, and parts of requests
+    that calls do not read.
+    """
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         spec = exchange.spec
@@ -164,7 +174,7 @@ class RequestParts(ConductJudge):
 class _UnreadPart:
     """A part of a request that the call does not read.
 
-    `quote` is the contract's sentence about the parts that the call reads, and the sentence's source.
+    `quote` is the contract's sentence about the parts that the call does read, with its source.
     """
 
     name: str
@@ -209,7 +219,7 @@ def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart
 def _intended_parameter(exchange: ExchangeView, spec: CallSpec, name: str) -> str:
     """Return a hint about the parameter that the client may have meant, or an empty string.
 
-    The service may use other names for parameters, because the contract does not give their names.
+    The real service may use other parameter names, because the contract does not specify them.
     """
     for parameter in reversed(spec.query):  # try the cursor last, because its value may be anything
         usual_name = parameter_name(parameter, exchange.world.assumptions)

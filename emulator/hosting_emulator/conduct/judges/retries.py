@@ -1,4 +1,6 @@
-"""Judges for retries of requests that were refused for good, and for retries that come too soon."""
+"""Judges for retries of requests that were refused for good, and for retries that are sent too
+soon.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from hosting_emulator.conduct.judges.workers import MOST_WORKERS, Workers
 from hosting_emulator.conduct.recent import Recent
 from hosting_emulator.contract.calls import REDEEM_TICKET
 
-#: A read that is repeated after this many milliseconds is a new read and not a retry.
+#: A read that is repeated after this many milliseconds is a new read, not a retry.
 _NEW_READ_MS = 60_000
 _KEY_LIMIT = 128
 #: Up to this many refused mutations, each with its own key and connection, may come from two programs.
@@ -24,11 +26,11 @@ _SEPARATE_WORKERS = 8
 _WORKERS_PER_CONNECTION = 2
 #: The methods of requests that libraries and browsers send automatically.
 _AUTOMATIC_METHODS = frozenset({"HEAD", "OPTIONS"})
-#: This many failed attempts within _STORM_MS count as a storm, if no response said how long to
+#: This many failed attempts within _STORM_MS are a retry storm, if no response said how long to
 #: wait.
 _STORM = 10
 _STORM_MS = 2000
-#: This many attempts per worker within _STORM_MS count as a storm, if there are several workers.
+#: If there are several workers, this many attempts per worker within _STORM_MS are a retry storm.
 _ATTEMPTS_EACH = 5
 _MOST_ATTEMPTS = _ATTEMPTS_EACH * MOST_WORKERS
 
@@ -43,12 +45,12 @@ class NotRetryable(ConductJudge):
     """
 
     def __init__(self) -> None:
-        #: The last request from each client, by credentials.
+        #: The most recent request from each client, by credentials.
         self._last: Recent[bytes, ExchangeView] = Recent()
-        #: The last refusal of each mutation.
+        #: The most recent refusal of each mutation.
         self._refused: Recent[Hashable, ExchangeView] = Recent()
         self._workers = Workers(notices_crossing=True)
-        #: How many times in a row each request was refused for good.
+        #: How many times in a row each request has been refused for good.
         self._repeats: Recent[Hashable, int] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -91,7 +93,7 @@ class NotRetryable(ConductJudge):
             and exchange.crossed(earlier)
             and earlier.entry.code == exchange.entry.code
         ):
-            # If several requests overlapped, keep the first request and compare the others with it.
+            # If several requests overlapped, keep the first one and compare the others with it.
             last = earlier
         self._last.keep(exchange.credentials, exchange if is_mutation else last)
         if is_mutation and exchange.status >= 400:
@@ -102,7 +104,9 @@ class NotRetryable(ConductJudge):
 
 
 def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
-    """Return whether a request repeats an earlier request that was refused as not retryable."""
+    """Return whether a request repeats an earlier request whose refusal said that it was not
+    retryable.
+    """
     code = exchange.entry.code
     if code is None or earlier.entry.code != code or not earlier.is_received:
         return False
@@ -124,7 +128,7 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
 
 
 def _exceeds_workers(repeats: int, workers: int) -> bool:
-    """Return whether a pool sent so many identical requests that a worker must have sent the same
+    """Return whether a pool sent so many identical requests that some worker must have sent its
     request twice.
 
     A pool may serve more workers than it has connections.
@@ -146,13 +150,13 @@ def _is_about_key(refused: ExchangeView, code: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Wait:
-    """A response that told the client to wait, and the length of the wait in seconds."""
+    """A response that told the client to wait, and how long to wait, in seconds."""
 
     response: ExchangeView
     seconds: int
 
     def is_over(self, exchange: ExchangeView) -> bool:
-        """Return whether a request was sent after the end of the wait."""
+        """Return whether a request was sent after the wait was over."""
         return exchange.waited(self.response, self.seconds * 1000)
 
 
@@ -165,14 +169,15 @@ class RetriedTooSoon(ConductJudge):
     """
 
     def __init__(self) -> None:
-        #: The last response that required a wait, by credentials, request and connection. A
-        #: connection of None means any connection.
+        #: The most recent response that required a wait, by credentials, request and connection. If
+        #: the connection is None, the wait applies to all connections.
         self._waits: Recent[tuple[bytes, Hashable, ConnectionUse | None], _Wait] = Recent()
-        #: The number of requests that came too soon, by credentials and request.
+        #: The number of requests that were sent too soon, by credentials and request.
         self._repeats: Recent[Hashable, int] = Recent()
-        #: The rate limit reported to each client, and the number of other refused requests since then.
+        #: The wait that a rate limit imposed on each client, and how many other requests have been
+        #: refused since then.
         self._limits: Recent[bytes, tuple[_Wait, int]] = Recent()
-        #: The last failed attempts at each request, oldest first.
+        #: The most recent failed attempts at each request, oldest first.
         self._failures: Recent[tuple[bytes, Hashable], deque[ExchangeView]] = Recent()
         self._workers = Workers()
 
@@ -186,7 +191,9 @@ class RetriedTooSoon(ConductJudge):
         yield from self._find_storm(exchange, workers)
 
     def _wait_for(self, exchange: ExchangeView) -> _Wait | None:
-        """Return a wait that still applies to a request and that the client may know about, or None."""
+        """Return a wait that is not over and that the client may know about, or None if there is
+        none.
+        """
         for use in (exchange.connection_use, None):
             wait_key = (exchange.credentials, exchange.request_identity, use)
             wait = self._waits.get(wait_key)
@@ -217,7 +224,7 @@ class RetriedTooSoon(ConductJudge):
         is_known = exchange.knows_response(wait.response) == "surely"
         is_other_connection = exchange.connection_use is not wait.response.connection_use
         if exchange.key != wait.response.key and is_other_connection:
-            # Each of several workers may send this mutation once, with its own key and connection.
+            # Several workers may each send this mutation once, with their own key and connection.
             is_known = is_known and repeats > _SEPARATE_WORKERS
         finding = Finding(
             "retried-too-soon",
@@ -243,7 +250,9 @@ class RetriedTooSoon(ConductJudge):
                 self._waits.keep(wait_key, _Wait(exchange, wait_s))
 
     def _find_ignored_limit(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
-        """Yield a finding if a client continues with other requests although it knows of a rate limit."""
+        """Yield a finding if a client goes on sending other requests although it knows that it is
+        rate limited.
+        """
         credentials = exchange.credentials
         wait, count = self._limits.get(credentials, (None, 0))
         if wait is not None and wait.is_over(exchange):

@@ -1,4 +1,4 @@
-"""Judges that check where clients send tokens, keys and tickets, and in which part of a request."""
+"""Judges that check where clients send tokens, keys and tickets, and in which parts of requests."""
 
 from __future__ import annotations
 
@@ -22,22 +22,26 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.value import World
 
 _TICKET = "a ticket"
-#: The words that programming languages print for a missing value.
+#: The words that various programming languages print for a missing value.
 _WORDS_FOR_NOTHING = frozenset(
     {"null", "none", "nil", "<nil>", "undefined", "nan", "[object object]"}
 )
-#: Matches the header of a JWT if two more parts follow. Other characters may precede the header.
+#: Matches the first part of a JWT, if two more parts follow. Other characters may precede it.
 _TOKEN_HEADER = re.compile(r"(?<![\w-])[\w-]++(?=\.[\w-]++\.[\w-])")
-#: Matches a string that is long enough to be a secret of this service, but may be something else.
+#: Matches any string that is long enough to be one of this service's secrets. It may also be
+#: something else.
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
 _SHORTEST_SECRET = 43
 
 
 class Tokens(ConductJudge):
-    """Checks each request's token, the token's session, and the host that receives the token."""
+    """Checks each request's token, whether the token has a session, and which host received the
+    token.
+    """
 
     def __init__(self) -> None:
-        #: The last response that redirected a client to another host, by credentials and host.
+        #: The most recent response that redirected a client to another host, by credentials and
+        #: host.
         self._redirects: Recent[tuple[bytes, str], ExchangeView] = Recent()
 
     def after_rewind(self) -> Tokens:
@@ -48,7 +52,7 @@ class Tokens(ConductJudge):
         yield from self._judge_token(exchange)
         principal = exchange.entry.principal
         spec = exchange.spec
-        # Report a missing session even if the request was refused for another reason first.
+        # Report the missing session even if the request was refused earlier, for another reason.
         if spec is not None and spec.interactive and principal and not principal.interactive:
             credentials = "an API key" if principal.api_key_id else "a token without a session"
             group = (principal.user_id, credentials)
@@ -99,7 +103,7 @@ class Tokens(ConductJudge):
 
 
 class MisplacedSecrets(ConductJudge):
-    """Detects secrets of this world in the URL and in any header other than Authorization."""
+    """Detects this world's secrets in URLs and in headers other than Authorization."""
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         yield from _secrets_in_url(exchange)
@@ -128,7 +132,7 @@ def _secrets_in_url(exchange: ExchangeView) -> Iterator[Finding]:
 
 
 def _decoded(value: bytes) -> str:
-    """Return a header's value, followed by the texts that are encoded in the value."""
+    """Return a header's value, followed by any texts that are encoded in it."""
     text = value.decode("latin-1")
     scheme, _, encoded = text.strip().partition(" ")
     if scheme.lower() == "basic":  # user and password are encoded in base64 (RFC 7617)
@@ -138,7 +142,7 @@ def _decoded(value: bytes) -> str:
 
 
 def _secrets_in(world: World, text: str) -> list[str]:
-    """Return the distinct kinds of this world's secrets that occur in a text."""
+    """Return which kinds of this world's secrets a text contains, each kind once."""
     key_prefix = world.assumptions.key_prefix
     kinds: dict[str, None] = {}
     # Ignore tokens that this world did not sign, because a proxy may add its own tokens.
@@ -154,7 +158,7 @@ def _secrets_in(world: World, text: str) -> list[str]:
 
 
 def _is_own_token(world: World, part: str) -> bool:
-    """Return whether a text ends with the header of a token that this world signed."""
+    """Return whether a text ends with the first part of a token that this world signed."""
     encoded = part[part.find("eyJ") :]
     padding = "=" * (-len(encoded) % 4)
     try:

@@ -1,4 +1,6 @@
-"""Estimates how many workers share credentials, and turns findings into notes if several do."""
+"""Estimates how many workers share the same credentials, and downgrades findings to notes if there
+are several.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +10,22 @@ from hosting_emulator.conduct.recent import Recent
 
 #: The maximum number of open connections to remember for the same credentials.
 MOST_WORKERS = 64
-#: The maximum number of findings, for the same credentials, that can still become notes.
+#: The maximum number of findings, for the same credentials, that can still be downgraded to notes.
 _MOST_DOUBTFUL = 100
 
 
 class Workers:
     """Counts the workers that share credentials and a pool of connections.
 
-    Workers that share a connection pool take turns using its connections. The next request on a connection
-    may therefore come from a worker that has not seen the previous response. A pool is detected when two
-    requests are in progress at once, or when a connection is used again after another connection was used.
-    Findings that hold only for a single worker become notes when a pool is detected.
+    Workers that share a connection pool take turns using its connections. The next request on a
+    connection may therefore come from a worker that has not seen the previous response. A pool is
+    detected when two requests are in progress at once, or when a connection is used again after
+    another connection was used. When a pool is detected, findings that are valid only for a single
+    worker are downgraded to notes.
 
-    With `notices_crossing`, opening a new connection just after a request on another open connection also
-    indicates a pool. The pool is detected as soon as a connection with the same credentials is used again.
+    With `notices_crossing`, a new connection that is opened just after a request on another open
+    connection also indicates a pool. The pool then counts as detected as soon as any connection
+    with the same credentials is used again.
     """
 
     def __init__(self, *, notices_crossing: bool = False) -> None:
@@ -30,11 +34,12 @@ class Workers:
         self._last: Recent[bytes, ExchangeView] = Recent()
         self._counts: Recent[bytes, int] = Recent()
         self._doubtful: Recent[bytes, list[Finding]] = Recent()
-        #: The credentials that two requests used at about the same time, on two open connections.
+        #: The credentials that were used in two requests at about the same time, on two open
+        #: connections.
         self._crossed: Recent[bytes, None] = Recent()
 
     def count(self, exchange: ExchangeView) -> int:
-        """Record an exchange, and estimate how many workers share its credentials."""
+        """Record an exchange, and return an estimate of how many workers share its credentials."""
         credentials = exchange.credentials
         last = self._last.get(credentials)
         self._last.keep(credentials, exchange)
@@ -75,7 +80,7 @@ class Workers:
     def doubt(self, exchange: ExchangeView, finding: Finding) -> Finding:
         """Remember a finding, and return it.
 
-        The finding becomes a note if a pool is later detected for the credentials of this exchange.
+        The finding is downgraded to a note if a pool is detected later for the same credentials.
         """
         doubtful = self._doubtful.get(exchange.credentials)
         if doubtful is None:
@@ -86,7 +91,9 @@ class Workers:
 
 
 def _was_over(use: ConnectionUse, exchange: ExchangeView) -> bool:
-    """Return whether a connection had ended when a request arrived on a different connection."""
+    """Return whether a connection had already been closed when a request arrived on a different
+    connection.
+    """
     passage = exchange.entry.passage
     if passage is not None:
         return 0 < use.connection.ended < passage.arrival
