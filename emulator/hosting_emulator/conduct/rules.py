@@ -286,7 +286,7 @@ _RULES = (
             "up after a few attempts."
         ),
         exceptions=(
-            "A different request is not a retry. However, a client that goes on sending other "
+            "A different request is not a retry. However, a client that continues to send other "
             "requests is reported if ten of them are refused before the wait is over. If "
             "workers each send the same mutation with their own key and connection, up to eight "
             "such requests are notes. If the responses contain no Retry-After, ten failed "

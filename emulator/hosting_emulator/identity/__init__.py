@@ -1,1 +1,3 @@
-"""The sign-in pages and the endpoints of the OpenID provider. The engine issues and checks tokens."""
+"""The sign-in pages and endpoints of the OpenID provider. The engine issues and verifies the
+tokens.
+"""

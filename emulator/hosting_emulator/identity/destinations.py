@@ -1,4 +1,4 @@
-"""The redirect URIs to which browsers are sent after a sign-in or a sign-out."""
+"""The redirect URIs to which browsers are sent after signing in or out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hosting_emulator.http import addresses
 from hosting_emulator.http.guard import Site
 from hosting_emulator.identity.oauth import OAuthRefusal
 
-#: The networks whose addresses cannot lead to the internet. Other non-global addresses, such as
-#: tunnel addresses (RFC 4380), can lead to the internet.
+#: Networks whose addresses can never reach a host on the internet. Some other non-global addresses
+#: can, such as tunnel addresses (RFC 4380).
 _LOCAL_NETWORKS: Final = [
     ip_network("0.0.0.0/32"),
     ip_network("127.0.0.0/8"),
@@ -25,16 +25,17 @@ _LOCAL_NETWORKS: Final = [
     ip_network("fc00::/7"),
     ip_network("fe80::/10"),
 ]
-#: The characters that RFC 3986 allows in a URI. Browsers and parsers disagree about other characters.
+#: The characters that RFC 3986 allows in a URI. Browsers and parsers treat other characters
+#: differently.
 _URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A redirect URI, and the name that pages show for the destination.
+    """A redirect URI, and the name under which pages show it.
 
-    Before a browser is redirected to a destination that is not `local`, a page shows the user its
-    name.
+    A browser is redirected to a destination that is not `local` only after a page has shown the
+    user this name.
     """
 
     uri: str
@@ -45,7 +46,7 @@ class Destination:
 def read_destination(uri: str, site: Site) -> Destination:
     """Parse a redirect URI.
 
-    A destination is local if its host cannot belong to anyone on the internet, or if its origin is
+    A destination is local if its host cannot be a host on the internet, or if its origin is
     allowed. Raises OAuthRefusal unless the URI is an absolute http(s) URI without a fragment, or
     the private-use URI of a native app. The scheme of a private-use URI contains a dot (RFC 8252,
     section 7.1).
@@ -57,9 +58,7 @@ def read_destination(uri: str, site: Site) -> Destination:
         )
     if parts.scheme not in ("http", "https"):
         if "." not in parts.scheme:
-            raise OAuthRefusal(
-                "The redirect_uri must use http or https, or the scheme of a native app."
-            )
+            raise OAuthRefusal("The redirect_uri must use http, https, or a native app's scheme.")
         return Destination(uri, f"the native app {parts.scheme}", local=False)
     name = addresses.host_name(parts.netloc)
     if not name:
@@ -72,7 +71,7 @@ def read_destination(uri: str, site: Site) -> Destination:
 def with_parameters(uri: str, parameters: dict[str, str], *, fragment: bool = False) -> str:
     """Return a URI with parameters added to its query.
 
-    With `fragment`, the parameters become the URI's fragment and not part of its query.
+    With `fragment`, the parameters are added as the URI's fragment instead.
     """
     separator = "?"
     if fragment:
@@ -92,7 +91,7 @@ def _split(uri: str) -> SplitResult | None:
 
 
 def _is_local_host(netloc: str, name: str) -> bool:
-    """Return whether a host's name or address cannot belong to anyone on the internet."""
+    """Return whether a host name or address cannot refer to a host on the internet."""
     address = addresses.address_of(name)
     if address is not None:
         return any(address in network for network in _LOCAL_NETWORKS)
@@ -100,7 +99,7 @@ def _is_local_host(netloc: str, name: str) -> bool:
         return True
     if "." in name:
         return False
-    # A name without a dot is in the local network, but a trailing dot makes it a top-level domain.
+    # A name without dots is local, but with a trailing dot it is a top-level domain.
     is_top_level_domain = netloc.partition(":")[0] == f"{name}."
     # Browsers interpret a number such as 134744072 or 0x8080808 as an IP address.
     is_number = name.isdigit() or name.startswith("0x")

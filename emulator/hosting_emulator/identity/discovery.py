@@ -1,4 +1,4 @@
-"""Endpoints of the identity provider other than sign-in and tokens: discovery, keys and user info."""
+"""The identity provider's discovery, keys and user info endpoints."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def jwks(engine: Engine) -> Any:
 
 
 def userinfo(request: IdentityRequest, engine: Engine) -> Any:
-    """Return the claims about the access token's user (OpenID Connect Core 1.0, section 5.3)."""
+    """Return the claims about the user of an access token (OpenID Connect Core 1.0, section 5.3)."""
     credentials = request.head.headers.getall("Authorization", [])
     try:
         user, token, organization_id = _authenticate(engine, credentials)
@@ -87,9 +87,9 @@ def userinfo(request: IdentityRequest, engine: Engine) -> Any:
 
 
 def _authenticate(engine: Engine, credentials: list[str]) -> tuple[User, str, str | None]:
-    """Return the user of an access token, the token, and the id of the token's organization.
+    """Return an access token's user, the token itself, and the id of the token's organization.
 
-    Raises Refused if the credentials are not a valid access token.
+    Raises Refused if `credentials` is not a valid access token.
     """
     token = bearer_token(credentials)
     principal, key = engine.access_tokens.authenticate(engine.begin_change(), credentials)
@@ -105,7 +105,7 @@ def _authenticate(engine: Engine, credentials: list[str]) -> tuple[User, str, st
 def _challenge(detail: str, *, has_credentials: bool) -> Any:
     """Return a 401 response (RFC 6750, section 3).
 
-    The challenge in the response names an error only if the request had credentials.
+    The challenge includes an error code only if the request had credentials.
     """
     error = "invalid_request"
     challenge = "Bearer"

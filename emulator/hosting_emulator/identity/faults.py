@@ -1,7 +1,8 @@
-"""Faults at the endpoints of the identity provider.
+"""Faults at the identity provider's endpoints.
 
-A generator handles a request and its faults. The generator yields delays in milliseconds, and returns the
-response. A server waits for the delays in real time. A scenario's story advances world time by each delay.
+A generator handles each request and applies faults to it. It yields delays in milliseconds, and
+returns the response. The server waits out each delay in real time, whereas a scenario's story
+advances world time by it.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def exchange(
 ) -> Exchange:
     """Handle a request, and apply the armed faults.
 
-    `call` is the endpoint's name in fault definitions, and `path` is the endpoint's path. `respond`
-    creates the endpoint's own response.
+    `call` is the endpoint's name in fault definitions, and `path` is its path. `respond` creates
+    the endpoint's own response.
     """
     if not engine.world.has_faults_or_timeline:
         return respond()
@@ -49,8 +50,8 @@ def exchange(
         return replacement
     response = respond()
     if decision.effect is None:
-        # The search ends at the first fault with an effect, so look for faults that act after the
-        # commit only if no fault before the commit had an effect.
+        # Only one fault can act, so look for faults that act after the commit only if no fault
+        # acted before it.
         refused = response.status >= 400
         decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
         replacement = yield from _act(request, engine, decision)
@@ -68,7 +69,7 @@ def _faulty(engine: Engine, reply: Reply, effect: FaultKind) -> FaultyResponse:
 
 
 def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
-    """Return the properties of a request that fault conditions can refer to."""
+    """Return the properties of a request that a fault's conditions can match."""
     return FaultSubject(
         call=call,
         project=None,
@@ -84,7 +85,9 @@ def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
 
 
 def _connection_word(request: IdentityRequest) -> str | None:
-    """Return `new` or `reused` for a request's connection, or None for a request without a connection."""
+    """Return whether a request's connection is `new` or `reused`, or None if the request has no
+    connection.
+    """
     if not isinstance(request.head, web.BaseRequest):
         return None
     return "reused" if protocol_of(request.head).response_count else "new"
@@ -93,9 +96,9 @@ def _connection_word(request: IdentityRequest) -> str | None:
 def _act(
     request: IdentityRequest, engine: Engine, decision: Decision
 ) -> Generator[int, None, web.StreamResponse | None]:
-    """Yield the delay that a decision requires, and return the response of the deciding fault.
+    """Yield the delay that a decision requires, and return the response that the fault produces.
 
-    Returns None if no fault replaces the endpoint's own response.
+    Returns None if the endpoint's own response is to be sent.
     """
     if decision.delay_ms:
         yield decision.delay_ms
@@ -105,7 +108,9 @@ def _act(
 def _replacement(
     request: IdentityRequest, engine: Engine, decision: Decision
 ) -> web.StreamResponse | None:
-    """Return the response that replaces the endpoint's own response, or None if no fault replaces it."""
+    """Return a fault's replacement for the endpoint's own response, or None if no fault replaces
+    it.
+    """
     if decision.effect is None:
         return None
     if decision.problem is not None:
@@ -122,7 +127,7 @@ def _replacement(
 
 
 def as_reply(response: web.Response) -> Reply:
-    """Convert an endpoint's response to the engine's Reply."""
+    """Convert an endpoint's response to an engine Reply."""
     body = response.body if isinstance(response.body, bytes) else b""
     headers = [pair for pair in response.headers.items() if pair[0] != "Content-Type"]
     content_type = response.headers.get("Content-Type", "")

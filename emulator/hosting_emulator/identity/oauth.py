@@ -1,4 +1,6 @@
-"""OAuth 2.0 fields, scopes, grants and refusals that several endpoints of the identity provider use."""
+"""OAuth 2.0 fields, scopes, grants and refusals that several of the identity provider's endpoints
+use.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from hosting_emulator.world.records import Organization, User
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
 
-#: The supported scopes, with their descriptions on the sign-in page. No other scope is granted.
+#: The supported scopes, with the descriptions shown on the sign-in page. No other scopes are
+#: granted.
 SCOPES: Final = {
     "openid": "who you are",
     "profile": "your name",
@@ -21,15 +24,17 @@ SCOPES: Final = {
 }
 RESPONSE_MODES: Final = ("query", "fragment")
 PROMPTS: Final = ("none", "login", "consent", "select_account")
-#: The grant types that follow a browser sign-in. A web page on another origin can use only these grant
-#: types.
+#: The grant types that are used after a browser sign-in. Web pages on other origins can use only
+#: these.
 BROWSER_GRANTS: Final = ("authorization_code", "refresh_token")
 GRANTS: Final = (*BROWSER_GRANTS, "password", "client_credentials")
 _MOST_FIELDS: Final = 100
 
 
 class OAuthRefusal(Exception):
-    """The identity provider refuses a request. `error` is an error code of OAuth or OpenID Connect."""
+    """Raised if the identity provider refuses a request. `error` is an OAuth or OpenID Connect
+    error code.
+    """
 
     def __init__(self, description: str, error: str = "invalid_request") -> None:
         super().__init__(description)
@@ -38,10 +43,10 @@ class OAuthRefusal(Exception):
 
 
 def read_fields(text: str) -> dict[str, str]:
-    """Return the fields of a form or a query string.
+    """Return the fields of a form or query string.
 
-    A field with an empty value counts as omitted (RFC 6749, section 3.1). Raises OAuthRefusal if a field is
-    repeated, or if there are more than 100 fields.
+    Fields with an empty value are treated as omitted (RFC 6749, section 3.1). Raises OAuthRefusal
+    if a field is repeated, or if there are more than 100 fields.
     """
     try:
         pairs = parse_qsl(text, max_num_fields=_MOST_FIELDS)
@@ -58,12 +63,12 @@ def read_fields(text: str) -> dict[str, str]:
 def choose_user(
     world: World, user_name: str, organization_name: str, error: str
 ) -> tuple[User, str | None]:
-    """Return a user by alias or id, and the id of the named organization.
+    """Find a user by alias or id, and return the user and the id of the named organization.
 
-    The organization id is None if no organization is named.
+    The organization id is None if `organization_name` is empty.
 
-    Raises OAuthRefusal with this `error` if the user or the organization does not exist, or if the
-    user is not a member of the organization.
+    Raises OAuthRefusal with the error code `error` if the user or the organization does not exist,
+    or if the user is not a member of the organization.
     """
     try:
         user = find(world, USERS, user_name)
@@ -89,7 +94,7 @@ def is_member(world: World, user: User, organization_id: str) -> bool:
 
 
 def user_claims(user: User, scope: str, organization_id: str | None) -> JsonObject:
-    """Return the claims about a user, limited to those that `scope` lets a client receive.
+    """Return those claims about a user that a client with this `scope` may receive.
 
     See OpenID Connect Core 1.0, section 5.4.
     """
@@ -107,5 +112,5 @@ def user_claims(user: User, scope: str, organization_id: str | None) -> JsonObje
 
 
 def token_expiry_s(engine: Engine, now_ms: int) -> int:
-    """Return the expiry time of a token that is issued at `now_ms`, in seconds of world time."""
+    """Return when a token issued at `now_ms` expires, in seconds of world time."""
     return now_ms // 1000 + engine.token_lifetime_s

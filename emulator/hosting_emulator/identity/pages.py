@@ -15,10 +15,10 @@ from hosting_emulator.world.records import Organization, User
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
 
-#: The value of the cancel button, which chooses no user.
+#: The value of the cancel button, which is sent if no user was chosen.
 CANCEL: Final = "nobody"
-#: The Content-Security-Policy of the pages. The policy does not restrict the targets of forms, because
-#: browsers would also apply this restriction to redirects after a sign-in.
+#: The pages' Content-Security-Policy. It does not restrict form targets, because browsers would
+#: also apply that restriction to the redirect after a sign-in.
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -36,19 +36,21 @@ _ONWARD: Final = """<p>The application asks you to continue to
 
 
 def refused_page(why: str) -> web.Response:
-    """Return the page that explains why a sign-in is refused."""
+    """Return a page that explains why the sign-in was refused."""
     body = _TEMPLATES.fill("sign-in-refused", why=why)
     return _form_page("Sign-in refused", body, 400)
 
 
 def refused_sign_out_page(why: str) -> web.Response:
-    """Return the page that explains why a sign-out is refused."""
+    """Return a page that explains why the sign-out was refused."""
     body = _TEMPLATES.fill("sign-in-refused", why=why)
     return responses.html(_document("Sign-out refused", body), _POLICY, 400)
 
 
 def signed_out_page(destination: Destination | None) -> web.Response:
-    """Return the page after a sign-out, with a link to the destination that the client requested."""
+    """Return the page shown after a sign-out, with a link to the destination that the client
+    requested.
+    """
     onward = Html("")
     if destination is not None:
         onward = html(_ONWARD, address=destination.uri)
@@ -65,10 +67,10 @@ def choices_page(
     signed_in_id: str,
     unknown_hint: str,
 ) -> web.Response:
-    """Return the page for choosing a user.
+    """Return the page on which a user is chosen.
 
-    `fields` are the fields of the client's request, which the form repeats. `unknown_hint` is a
-    `login_hint` that does not match any user.
+    `fields` are the fields of the client's request. The form includes them again. `unknown_hint` is
+    a `login_hint` that does not match any user.
     """
     notes = Html("")
     if not destination.local:
@@ -97,7 +99,7 @@ def choices_page(
 
 
 def _document(title: str, body: Html) -> str:
-    """Return a page of the identity provider, without links to other pages of the emulator."""
+    """Return an identity provider page, which has no links to the emulator's other pages."""
     head = Html(f'<link rel="stylesheet" href="{STATIC_PATH}/sign-in.css">\n')
     kind = Html(' class="sign-in"')
     foot = _TEMPLATES.fill("sign-in-foot")
@@ -105,7 +107,7 @@ def _document(title: str, body: Html) -> str:
 
 
 def _form_page(title: str, body: Html, status: int = 200) -> web.Response:
-    """Return a page with a form. The page also works in a window that a client opened."""
+    """Return a page with a form. The page also works in a popup window that a client opened."""
     text = _document(title, body)
     response = responses.html(text, _POLICY, status, referrer="same-origin")
     response.headers["Cache-Control"] = "no-store"
@@ -115,7 +117,7 @@ def _form_page(title: str, body: Html, status: int = 200) -> web.Response:
 def _choices(world: World, signed_in_id: str) -> str:
     """Return a list of all users, sorted by organization, with owners first."""
     organizations: dict[str, list[Organization]] = {user_id: [] for user_id, _ in world.rows(USERS)}
-    # Users without an organization come last.
+    # Users without an organization are listed last.
     order = dict.fromkeys(organizations, (1, "", ""))
     for _, membership in world.rows(MEMBERSHIPS):
         organization = world.get(ORGANIZATIONS, membership.organization_id)
@@ -134,7 +136,7 @@ def _choices(world: World, signed_in_id: str) -> str:
 
 
 def _choice(user: User, organizations: Sequence[Organization], *, is_signed_in: bool) -> str:
-    """Return a user's list item, with a button for each organization."""
+    """Return the list item for a user, with a button for each of the user's organizations."""
     mark = Html(_SIGNED_IN_MARK if is_signed_in else "")
     name = user.name
     has_several = len(organizations) > 1

@@ -12,7 +12,7 @@ from hosting_emulator.http.request_head import RequestHead
 
 @dataclass(frozen=True, slots=True)
 class IdentityRequest:
-    """A request to a world's identity provider, with the whole request body."""
+    """A request to a world's identity provider, with its complete body."""
 
     head: RequestHead
     query: str
@@ -21,7 +21,7 @@ class IdentityRequest:
 
     @property
     def base_url(self) -> str:
-        """The scheme, host and port at which the client reaches this server."""
+        """The scheme, host and port that the client uses for this server."""
         return self.site.base_url(self.head)
 
     def issuer(self, engine: Engine) -> str:

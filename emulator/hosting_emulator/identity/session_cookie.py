@@ -1,4 +1,4 @@
-"""The cookie for a browser's session with the identity provider.
+"""The cookie that identifies a browser's session with the identity provider.
 
 Browsers send this cookie only to the paths of one world's identity provider.
 """
@@ -24,7 +24,7 @@ _NAME: Final = "hosting_emulator_session"
 def read_session(
     request: IdentityRequest, engine: Engine, now_ms: int
 ) -> tuple[str, InteractiveSession] | None:
-    """Return the id and the data of the browser's session, or None if there is no valid session."""
+    """Return the id and data of the browser's session, or None if there is no valid session."""
     world = engine.world
     cookie = read_cookie(request.head, _NAME)
     if not cookie:
@@ -44,7 +44,7 @@ def read_session(
 def set_session(
     response: web.Response, engine: Engine, session_id: str, session: InteractiveSession
 ) -> None:
-    """Add the cookie for a session to a response."""
+    """Add the session's cookie to a response."""
     value = engine.sign_ins.session_cookie(session_id, session.began_ms)
     path = issuer_path(engine.world.name)
     response.set_cookie(_NAME, value, path=path, httponly=True, samesite="Lax")

@@ -1,14 +1,14 @@
-"""Sign-in with a browser: the authorization endpoint of OAuth 2.0 and OpenID Connect.
+"""Browser sign-in: the authorization endpoint of OAuth 2.0 and OpenID Connect.
 
-Users have no passwords. A page lists all users, and the browser signs in as the chosen user. The client
-then receives a code (RFC 6749, section 4.1).
+Users have no passwords. A page lists all users, and the browser is signed in as the user chosen
+there. The client then receives a code (RFC 6749, section 4.1).
 
-If the `client_id` or the `redirect_uri` is invalid, a page shows the refusal. If the client's
-address is local, any other refusal is sent to the client in a redirect (RFC 6749, section 4.1.2.1). If the
-address is not local, a page shows the refusal, unless the user canceled the sign-in. The page with
-the users is skipped only for clients with a local address, so that no browser is redirected to
-another site unnoticed. The pages work without scripts, and show data from a request as plain text
-only.
+If the `client_id` or the `redirect_uri` is invalid, a page shows the refusal. All other refusals
+are sent to the client in a redirect if its address is local (RFC 6749, section 4.1.2.1). If the
+address is not local, a page shows the refusal, unless the user canceled the sign-in. The page that
+lists the users is skipped only for clients with a local address, so that no browser is redirected
+to another site unnoticed. The pages work without scripts, and show data from a request only as
+plain text.
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 
 
 def authorize(request: IdentityRequest, engine: Engine) -> web.Response:
-    """Show the page for choosing a user, or redirect back with a code (RFC 6749, section 4.1).
+    """Show the page for choosing a user, or redirect to the client with a code (RFC 6749, section
+    4.1).
 
-    `prompt=none` uses this browser's session and does not show the page. For a client with a local
-    address, `login_hint` (an alias, id or email address) chooses the user without a page, and
-    `organization` (an alias or id) then chooses the organization.
+    With `prompt=none`, the browser's existing session is used and no page is shown. For a client
+    with a local address, `login_hint` (an alias, id or email address) selects the user without
+    showing a page, and `organization` (an alias or id) then selects the organization.
     """
     is_form = request.head.method == "POST"
     attempt = None
@@ -105,7 +106,7 @@ def _is_prompt(text: str) -> bool:
 
 
 class _Attempt:
-    """One request to sign a user in.
+    """One attempt to sign a user in.
 
     Raises OAuthRefusal if the `client_id` or the `redirect_uri` is missing or invalid.
     """
@@ -124,7 +125,8 @@ class _Attempt:
         self.destination = read_destination(fields["redirect_uri"], request.site)
 
     def respond(self, choice: str) -> web.Response:
-        """Redirect with a code for the chosen user, or show the page if a user must be chosen.
+        """Redirect with a code for the chosen user, or show the page if a user has to be chosen
+        first.
 
         Raises OAuthRefusal.
         """
@@ -154,7 +156,9 @@ class _Attempt:
         return responses.redirect(uri)
 
     def _hinted_user(self) -> User | None:
-        """Return the user that `login_hint` names by alias, id or email address, or None if there is none."""
+        """Return the user whose alias, id or email address is in `login_hint`, or None if there is
+        none.
+        """
         hint = self._fields.get("login_hint", "")
         if not hint:
             return None
@@ -165,7 +169,7 @@ class _Attempt:
         return next((row for _, row in world.rows(USERS) if row.email == hint), None)
 
     def _sign_in_chosen(self, choice: str, now_ms: int) -> web.Response:
-        """Sign in the user whose button was clicked on the page."""
+        """Sign in the user whose button on the page was clicked."""
         user_id, _, organization = choice.partition("/")
         user, organization_id = choose_user(
             self._engine.world, user_id, organization, "access_denied"
@@ -181,9 +185,10 @@ class _Attempt:
     def _continue_session(
         self, session: tuple[str, InteractiveSession] | None, user: User | None, now_ms: int
     ) -> web.Response:
-        """Sign in with the browser's session and without a page (`prompt=none`).
+        """Sign in with the browser's existing session, without showing a page (`prompt=none`).
 
-        Raises OAuthRefusal if the destination is not local, or if there is no suitable session.
+        Raises OAuthRefusal if the client's address is not local, or if there is no suitable
+        session.
         """
         if not self.destination.local:
             raise OAuthRefusal("the client's address is not local", "interaction_required")

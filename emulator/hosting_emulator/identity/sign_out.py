@@ -1,4 +1,4 @@
-"""Sign-out with a browser (OpenID Connect RP-Initiated Logout 1.0)."""
+"""Browser sign-out (OpenID Connect RP-Initiated Logout 1.0)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
     client.
 
     The refresh tokens of these sessions become invalid. Access tokens remain valid until they
-    expire, except for calls that need a current session. If the client's address is not local, a
-    page with a link to this address replaces the redirect (OpenID Connect RP-Initiated Logout 1.0).
+    expire, except for calls that require a current session. If the client's address is not local,
+    the browser is not redirected. It gets a page with a link to that address instead.
     """
     try:
         fields = read_fields(request.query)

@@ -35,18 +35,18 @@ from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import Change, World
 
 _log: Final = logging.getLogger("hosting_emulator")
-#: Most clients accept a token whose time of issue is at most this many milliseconds in the future.
+#: Most clients accept a token that was issued up to this many milliseconds in the future.
 _ACCEPTED_SKEW_MS: Final = 60_000
 
 
 def token(request: IdentityRequest, engine: Engine) -> Any:
-    """Issue tokens (RFC 6749). Users have no passwords, and every client secret is accepted.
+    """Issue tokens (RFC 6749). Users have no passwords, and any client secret is accepted.
 
-    The `authorization_code` grant (with PKCE, RFC 7636) and the `refresh_token` grant follow a
-    sign-in at `…/authorize`. Each time a refresh token is used, a new one replaces it. The
-    `password` grant signs in the user that `username` names. The `client_credentials` grant issues
-    a token without a session, for the user that `client_id` names. With `password` and
-    `client_credentials`, `organization` chooses the organization.
+    The `authorization_code` grant (with PKCE, RFC 7636) and the `refresh_token` grant are used
+    after a sign-in at `…/authorize`. Each use of a refresh token replaces it with a new one. The
+    `password` grant signs in the user named in `username`. The `client_credentials` grant issues a
+    token without a session for the user named in `client_id`. With `password` and
+    `client_credentials`, `organization` selects the organization.
     """
     try:
         fields = _read_form(request)
@@ -105,7 +105,7 @@ def _is_from_other_origin(request: IdentityRequest) -> bool:
 def _redeem_grant(request: IdentityRequest, engine: Engine, fields: dict[str, str]) -> JsonObject:
     """Issue tokens in exchange for a code or a refresh token.
 
-    Raises OAuthRefusal if a field is missing, and GrantRefused if the code or token is not valid.
+    Raises OAuthRefusal if a field is missing, or GrantRefused if the code or token is not valid.
     """
     now_ms = engine.run_due()
     redeemed, refresh_token, user = _spend_grant(engine, fields, now_ms)
@@ -125,7 +125,7 @@ def _redeem_grant(request: IdentityRequest, engine: Engine, fields: dict[str, st
 def _spend_grant(
     engine: Engine, fields: dict[str, str], now_ms: int
 ) -> tuple[RedeemedGrant, str | None, User]:
-    """Redeem a code or a refresh token, and return its grant, the next refresh token and the user."""
+    """Redeem a code or a refresh token. Return its grant, the next refresh token and the user."""
     is_code = fields["grant_type"] == "authorization_code"
     needed = ("code", "redirect_uri", "code_verifier") if is_code else ("refresh_token",)
     for name in ("client_id", *needed):
@@ -156,7 +156,9 @@ def _spend_grant(
 
 
 def _foreign_grant_reason(engine: Engine, fields: dict[str, str]) -> str | None:
-    """Return a sentence about a code or refresh token of another world, or None if there is none."""
+    """Return a sentence that says which other world issued the code or refresh token, or None if
+    none did.
+    """
     if fields["grant_type"] == "authorization_code":
         code = fields["code"]
         return describe_foreign_grant(
@@ -171,8 +173,8 @@ def _foreign_grant_reason(engine: Engine, fields: dict[str, str]) -> str | None:
 def _signed_in_user(world: World, grant: AuthorizationGrant) -> User:
     """Return the user of a grant.
 
-    Raises GrantRefused if the session has ended, if the user has been removed from the world, or if the
-    user no longer belongs to the grant's organization.
+    Raises GrantRefused if the session has ended, if the user has been removed from the world, or if
+    the user is no longer a member of the grant's organization.
     """
     user = world.get(USERS, grant.user_id)
     if not sessions.is_current(world, grant.session_id, grant.user_id):
@@ -207,7 +209,9 @@ def _id_token_claims(
 
 
 def _warn_of_world_time(request: IdentityRequest, engine: Engine, now_ms: int) -> None:
-    """Warn, once per world, if clients will refuse an ID token because of the world's time."""
+    """Log a warning, once per world, if clients will reject an ID token because of the world's
+    time.
+    """
     sign_ins = engine.sign_ins
     ahead_ms = now_ms - engine.machine_ms
     is_accepted = -engine.token_lifetime_s * 1000 < ahead_ms <= _ACCEPTED_SKEW_MS

@@ -11,8 +11,8 @@ from hosting_emulator.engine.sign_ins import RedeemedGrant
 from hosting_emulator.messages import AccessToken
 from hosting_emulator.world.records import User
 
-#: The default and the longest lifetime, in seconds of world time, of a token that a tool hands
-#: out: ten years.
+#: The default and maximum lifetime of a token that a tool issues: ten years, in seconds of world
+#: time.
 TOOL_TOKEN_LIFETIME_S: Final = 10 * 365 * 86_400
 
 
@@ -21,8 +21,8 @@ class TokenClaims:
     """The content of an access token.
 
     `interactive` means that the token belongs to an interactive session. `lifetime_s` is the
-    lifetime, in seconds of world time, of a token that a tool hands out. `lifetime_s` is None for a
-    token from a sign-in, because an assumption sets its lifetime.
+    lifetime of a token that a tool issues, in seconds of world time. It is None for a token from a
+    sign-in, because an assumption sets that lifetime.
     """
 
     user: User
@@ -36,10 +36,9 @@ def mint_token(
 ) -> AccessToken:
     """Issue an access token.
 
-    Returns the token in the form of a token endpoint's response, with the token's expiry time
-    added.
+    Returns the token in the same form as a token endpoint does, with the token's expiry time added.
 
-    `redeemed` is the grant for which the token is issued, if a user signed in with a browser.
+    `redeemed` is the grant for which the token is issued, if the user signed in with a browser.
     """
     engine.run_due()
     lifetime_s = claims.lifetime_s or engine.token_lifetime_s

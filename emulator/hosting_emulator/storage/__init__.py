@@ -1,1 +1,3 @@
-"""Stores worlds on disk. The package stores committed state, and contains no behavior of the service."""
+"""Stores worlds on disk. This package only stores committed state. The service's behavior is
+elsewhere.
+"""

@@ -1,4 +1,4 @@
-"""The data directory, which contains the list of stored worlds and a folder for each world.
+"""The data directory. It contains a list of the stored worlds and a folder for each world.
 
 A lock ensures that only one process uses the directory at a time.
 
@@ -10,8 +10,7 @@ A lock ensures that only one process uses the directory at a time.
   worlds/<world>/world.json, snapshot.json, journal.ndjson, progress
   tls/         (the local certificate authority)
 
-The `keeper` module writes the files of one world. The `recovery` module reads the files of one
-world.
+The `keeper` module writes the files of a single world, and the `recovery` module reads them.
 """
 
 from __future__ import annotations
@@ -59,18 +58,18 @@ from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.storage")
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
-#: When a stop has taken this many real seconds, only necessary snapshots are still started. Worlds
-#: without a final snapshot keep their journals.
+#: If stopping the emulator takes longer than this many real seconds, only necessary snapshots are
+#: still written. Worlds without a final snapshot keep their journals.
 FOLDING_AT_STOP_S = 0.25
-#: Real seconds for which a start tries to get the lock. A command that checks whether the lock is
-#: held takes the lock for a moment.
+#: How long a start tries to get the lock, in real seconds. A command that checks whether the lock
+#: is held takes it for a moment.
 _LOCK_PATIENCE_S = 0.1
 
 
 class DataDirectory:
     """An open, locked data directory.
 
-    The constructor and `load` raise StateRefused if the stored state cannot be used.
+    Both the constructor and `load` raise StateRefused if the stored state cannot be used.
     """
 
     def __init__(
@@ -95,7 +94,8 @@ class DataDirectory:
         #: The content of the file with the emulator's address, or None before the address is
         #: published.
         self._address: bytes | None = None
-        #: The latest problem with files that were deleted or replaced while the emulator was running.
+        #: The most recent problem with files that were deleted or replaced while the emulator was
+        #: running.
         self.problem: str | None = None
         try:
             if not self.path.exists():  # keep the mode that the user chose for an existing folder
@@ -108,15 +108,16 @@ class DataDirectory:
                 files.write_atomically(ignore, b"*\n")
             self._lock.acquire(timeout=_LOCK_PATIENCE_S, poll_interval=0.01)
             self._lock_status = self._lock_path.stat()
-            # Delete the address file that a killed emulator may have left behind.
+            # A killed emulator may have left its address file behind.
             (self.path / ADDRESS_FILE).unlink(missing_ok=True)
             self._listed = self._read_list()
             self._finish_deletions()
             _log.info("opened %s; durability: %s", self.path, durability)
         except Timeout:
             raise StateRefused(
-                f"{self.path} is in use by another hosting-emulator{self._other_address()}; stop that "
-                "hosting-emulator (`hosting-emulator stop`), or use another --data-dir or --ephemeral"
+                f"{self.path} is in use by another hosting-emulator{self._other_address()}; "
+                "stop that hosting-emulator (`hosting-emulator stop`), or use another "
+                "--data-dir or --ephemeral"
             ) from None
         except OSError as error:
             raise StateRefused(
@@ -125,7 +126,9 @@ class DataDirectory:
             ) from None
 
     def _other_address(self) -> str:
-        """Return the address of the emulator that uses the directory, to be added to a message."""
+        """Return the address of the emulator that is using the directory, as text to append to a
+        message.
+        """
         with suppress(AddressRefused):
             record = read_record(self.path / ADDRESS_FILE)
             if record is not None:
@@ -136,14 +139,15 @@ class DataDirectory:
         for trash in (self.path / "worlds").glob(f".*{DELETED}"):
             name = trash.name[1:].rpartition("-")[0]
             if name in self._listed and not (self.path / "worlds" / name).exists():
-                # Another program renamed the folder, so `start` must report the world as missing.
+                # Another program renamed the folder, so leave it, and let `start` report the world
+                # as missing.
                 continue
             empty_trash(trash, self._complain)
 
     def publish_address(self, content: bytes) -> None:
-        """Write the emulator's address into the directory, in which commands look for it.
+        """Write the emulator's address to a file in the directory, where commands look for it.
 
-        If the file cannot be written, this is only reported, because commands can do without it.
+        A failure to write the file is only reported, because commands can do without it.
         """
         self._address = content
         try:
@@ -164,8 +168,8 @@ class DataDirectory:
     def load(self, name: str) -> World | None:
         """Return a stored world, or None if the directory does not contain the world.
 
-        Raises StateRefused if the world cannot be read. With `salvage`, repairs a damaged world
-        first.
+        Raises StateRefused if the world cannot be read. If the directory was opened with `salvage`,
+        a damaged world is repaired first.
         """
         folder = self._folder(name)
         try:
@@ -202,16 +206,16 @@ class DataDirectory:
         return recovery.world
 
     def _prepare_journals(self, recovery: Recovery) -> None:
-        """Repair the ends of the journals, so that new lines can be appended.
+        """Repair the end of each journal, so that new lines can be appended.
 
-        If the durability is `disk`, also rewrites each journal.
+        With durability `disk`, also rewrites each journal.
         """
         for journal in recovery.journals:
             journal.repair()
             if not self._sync:
                 continue
-            # Rewrite each journal, because after a failed sync, a journal may exist only in the
-            # operating system's memory. Rewriting syncs the file.
+            # After a failed sync, a journal may exist only in the operating system's memory.
+            # Rewriting the file also syncs it.
             try:
                 files.write_atomically(journal.path, journal.path.read_bytes())
             except OSError as error:
@@ -220,7 +224,8 @@ class DataDirectory:
     def _report_missing(self, name: str, path: Path) -> None:
         """Raise StateRefused for a world whose folder or marker is missing.
 
-        With `salvage`, only reports the missing path and removes the world from the list.
+        If the directory was opened with `salvage`, only reports the missing path and removes the
+        world from the list.
         """
         if not self._salvage:
             raise StateRefused(
@@ -231,7 +236,9 @@ class DataDirectory:
         self._write_list(self._listed - {name})
 
     def _write_list(self, names: frozenset[str]) -> None:
-        """Store the names of the worlds, so that the next start notices a missing world. Raises OSError."""
+        """Store the names of the worlds, so that the next start can notice a missing world. Raises
+        OSError.
+        """
         if names != self._listed:
             line = checked_line(b"worlds", msgspec.json.encode(sorted(names)))
             files.write_atomically(self.path / INDEX, line, sync=self._sync)
@@ -271,7 +278,7 @@ class DataDirectory:
         return recovery
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return the keeper that stores a world. With `fresh`, the world is new and is stored immediately.
+        """Return the keeper for a world. With `fresh`, the world is new and is stored immediately.
 
         On failure, raises OSError and, with `fresh`, deletes the world's files.
         """
@@ -282,7 +289,7 @@ class DataDirectory:
             if fresh:
                 undo.callback(empty_trash, folder, self._complain)
                 for journal in folder.glob("journal*.ndjson"):
-                    journal.unlink()  # left by an unfinished start
+                    journal.unlink()  # left behind by a start that was interrupted
                 write_progress(folder, lineage, ProgressNumbers(), sync=self._sync)
             keeper = DiskKeeper(
                 folder,
@@ -301,8 +308,7 @@ class DataDirectory:
             try:
                 write_marker(folder, marker, sync=self._sync)
             except OSError as error:
-                # Report the error and continue, because the stored world is usable without a
-                # marker.
+                # Only report the error, because the stored world can be used without a marker.
                 self._complain(f"{folder}: its marker could not be written: {error.strerror}")
             if self._sync:
                 files.sync_directory(folder.parent)
@@ -313,12 +319,12 @@ class DataDirectory:
         return keeper
 
     def forget(self, name: str) -> None:
-        """Delete a world's files. Raises OSError and keeps the world if the deletion fails."""
+        """Delete a world's files. If this fails, raises OSError and keeps the world."""
         keeper = self._keepers.get(name)
         if keeper is None:
             return
         # Update the list first. If the process is killed before the folder is deleted, the next
-        # start still finds the world by its folder.
+        # start still finds the world through its folder.
         self._write_list(self._listed - {name})
         try:
             keeper.discard()
@@ -330,7 +336,7 @@ class DataDirectory:
     def close(self) -> None:
         """Write final snapshots, close all files and release the lock.
 
-        After FOLDING_AT_STOP_S real seconds, only necessary snapshots are still started.
+        After FOLDING_AT_STOP_S real seconds, no more snapshots are started except necessary ones.
         """
         folding_ends_at = time.monotonic() + FOLDING_AT_STOP_S
         self.check_files()
@@ -349,7 +355,7 @@ class DataDirectory:
             _log.info("closed %s", self.path)
 
     def _withdraw_address(self) -> None:
-        """Remove the emulator's address, unless another process has replaced it."""
+        """Remove the emulator's address file, unless another process has replaced it."""
         path = self.path / ADDRESS_FILE
         with suppress(OSError):
             if self._address is not None and path.read_bytes() == self._address:
@@ -358,10 +364,10 @@ class DataDirectory:
     # --- files that disappear while they are used -------------------------------------------------
 
     def check_files(self) -> None:
-        """Rewrite files that were deleted since the last check, and report them.
+        """Rewrite and report files that were deleted since the last check.
 
-        Files that cannot be rewritten, or that another process has replaced, are also reported. A
-        report that equals the previous report is not repeated.
+        Files that cannot be rewritten, or that another process has replaced, are also reported. The
+        same problem is not reported twice in a row.
         """
         try:
             repaired = self._repair_directory()
@@ -417,7 +423,7 @@ class DataDirectory:
             lock.acquire(timeout=_LOCK_PATIENCE_S, poll_interval=0.01)
         except Timeout:
             reason = (
-                f"another emulator now uses {self.path}; restart this emulator with another "
+                f"another emulator is now using {self.path}; restart this emulator with another "
                 "directory"
             )
             for keeper in self._keepers.values():
@@ -434,7 +440,7 @@ class DataDirectory:
 
 
 def _unused_path(path: Path) -> Path:
-    """Return the first unused path that consists of `path` and a `.damaged-N` suffix."""
+    """Return `path` with the first `.damaged-N` suffix that is not yet in use."""
     for number in count(1):
         aside = path.with_name(f"{path.name}.damaged-{number}")
         if not aside.exists():

@@ -1,8 +1,8 @@
-"""Exports a whole world as one JSON document, and imports such a document.
+"""Exports a complete world as one JSON document, and imports such documents.
 
-The document contains no secrets, only digests. By default the document does not contain the world's
-seed, because all secrets can be computed from the seed. A world that is imported from a document
-without a seed gets a new seed.
+The document contains digests of secrets, but not the secrets themselves. By default it does not
+include the world's seed either, because all secrets can be computed from the seed. A world that is
+imported from a document without a seed gets a new one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STATE_KIND = "hosting-emulator state"
 
 
 def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:
-    """Return a world's state as a JSON document. With `with_seed`, the document contains the seed."""
+    """Return a world's state as a JSON document. With `with_seed`, the document includes the seed."""
     heading = heading_of(world)
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for name, key, document in rows_of(world):
@@ -37,12 +37,11 @@ def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:
 
 
 def import_state(document: Any, name: str, after_commit: int, seed: str | None = None) -> World:
-    """Return the world that a document contains, renamed to `name`.
+    """Create the world that a document describes, under the name `name`.
 
-    The world's commit number is greater than `after_commit`. The world's seed is `seed` or, if
-    `seed` is None, the document's seed. If the document contains no seed, the world gets a new
-    seed. Raises StateRefused if the document is invalid. The message names the invalid table and
-    row.
+    The world's commit number is greater than `after_commit`. Its seed is `seed` or, if that is
+    None, the seed in the document. If the document has no seed either, the world gets a new one.
+    Raises StateRefused if the document is invalid. The message names the invalid table and row.
     """
     if not isinstance(document, Mapping) or document.get("kind") != STATE_KIND:
         raise StateRefused(f'this is not an exported state: it has no "kind": "{STATE_KIND}"')

@@ -1,10 +1,10 @@
 """Writes private files atomically.
 
-A file can be read only by its owner. A crash leaves either the complete old file or the complete
-new file.
+Files can be read only by their owner. A crash during a write leaves either the complete old file or
+the complete new one.
 
-Neither the umask nor the mode of an existing file matters. Symbolic links and pipes are refused. A
-data directory may come from someone else, so its links must not lead to files elsewhere.
+Neither the umask nor an existing file's mode changes this. Symbolic links and pipes are refused,
+because a data directory may come from someone else, and its links must not lead to files elsewhere.
 """
 
 from __future__ import annotations
@@ -66,23 +66,24 @@ def refuse_link(path: Path) -> None:
 
 
 def _set_mode(file: Path | int, mode: int) -> None:
-    # Ignore errors, because some file systems have no modes, and control access through mount
-    # options.
+    # Ignore errors, because some file systems have no modes and control access through mount
+    # options instead.
     if os.stat(file).st_mode & 0o777 != mode:  # noqa: PTH116 - also of a descriptor
         with suppress(PermissionError, NotImplementedError):
             os.chmod(file, mode)  # noqa: PTH101
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> None:
-    """Write `data` to a temporary file, then rename that file to `path`. Raises OSError.
+    """Write `data` to a temporary file, then rename that file to `path`. Raises OSError if this
+    fails.
 
-    `data` can be an iterable of byte strings. If the iterable raises an error, the old file remains
-    unchanged. Without `sync`, the new file survives a crash of the process, but may not survive a
-    crash of the machine.
+    `data` can be an iterable of byte strings. If the iterable raises an exception, the old file
+    remains unchanged. Without `sync`, the new file survives a crash of the process, but may not
+    survive a crash of the machine.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        # An earlier process with the same id may have left this file, so delete it.
+        # An earlier process with the same id may have left this file behind.
         temporary.unlink(missing_ok=True)
         descriptor = open_private(temporary, os.O_WRONLY | os.O_EXCL)
         with os.fdopen(descriptor, "wb") as file:
@@ -104,8 +105,8 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = 
 def sync_directory(path: Path) -> None:
     """Sync a directory, so that a rename in it survives a crash of the machine.
 
-    A failed sync raises no error, because some systems cannot sync a directory, and because callers
-    would take an error to mean that the rename did not happen.
+    A failed sync raises no error, because some systems cannot sync directories, and because callers
+    would conclude from an error that the rename did not happen.
     """
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)

@@ -1,10 +1,11 @@
-"""The files in a world's folder: their names, format and checksums, the marker file and the progress file.
+"""The files in a world's folder: their names, format and checksums, and the marker and progress
+files.
 
 A format defines the shape of the documents in snapshots, journals and exports. Each snapshot,
 journal and export contains the number of its format. Increase FORMAT whenever the stored documents
-change, because a number must never stand for two formats. The tests in
+change, because a number must never refer to two different formats. The tests in
 `tests/storage/test_formats.py` fail if the documents changed but FORMAT was not increased. The
-error for a file in a different format says what the user can do.
+error message for a file in a different format says what the user can do.
 """
 
 from __future__ import annotations
@@ -45,19 +46,23 @@ _FORMAT_ADVICE = (
 
 
 class StateRefused(Exception):
-    """Stored or imported state cannot be used. The message names the location, the reason and the remedy."""
+    """Raised if stored or imported state cannot be used. The message says where, why, and what to
+    do.
+    """
 
 
 class FormatRefused(StateRefused):
-    """The state is intact but has a format that this version cannot read, even with salvage."""
+    """Raised if the state is intact but in a format that this version cannot read, even with
+    salvage.
+    """
 
 
 @contextmanager
 def locate(path: object, advice: str = "") -> Iterator[None]:
     """Add `path` and `advice` to the message of any StateRefused raised in the `with` block.
 
-    `advice` says what to do about a damaged file. For an intact file in a different format, the
-    message contains fixed advice instead. If `advice` is empty, no advice is added.
+    `advice` says what to do about a damaged file. For an intact file in a different format, fixed
+    advice is added instead. If `advice` is empty, no advice is added in either case.
     """
     try:
         yield
@@ -72,7 +77,7 @@ def locate(path: object, advice: str = "") -> Iterator[None]:
 def check_format(number: object, written_by: object) -> None:
     """Raise FormatRefused if `number` is not FORMAT.
 
-    The message names `written_by`, which is the version that wrote the file.
+    The message includes `written_by`, the version that wrote the file.
     """
     if number == FORMAT and number is not True:
         return
@@ -89,7 +94,7 @@ def checked_line(kind: bytes, payload: bytes) -> bytes:
 
 
 def payload_of(line: bytes, kind: bytes) -> bytes | None:
-    """Return the JSON in a line, or None if the line is damaged or not of `kind`.
+    """Return the JSON in a line, or None if the line is damaged or is not of this `kind`.
 
     `line` must not include the newline.
     """
@@ -100,12 +105,12 @@ def payload_of(line: bytes, kind: bytes) -> bytes | None:
 class Marker(msgspec.Struct, frozen=True):
     """The content of `world.json`, which marks the folder of a world.
 
-    Without the marker, a folder that lost its snapshot would look like a folder that never had a
-    snapshot. `boot` is the id of the boot during which commits were written but not synced. These
-    commits can be lost only if the machine stops. `boot` is empty if all commits are synced.
-    `lineage` distinguishes the world from other worlds with the same name, such as an earlier
-    world. The lineage is generated when a world is first stored, and all files of the world contain
-    it.
+    Without the marker, a folder that lost its snapshot would look like one that never had a
+    snapshot. `boot` is the id of the machine's boot during which commits were written but not
+    synced. Such commits can be lost only if the machine crashes. `boot` is empty if all commits are
+    synced. `lineage` distinguishes the world from other worlds with the same name, such as an
+    earlier one. It is generated when the world is first stored, and all of the world's files
+    contain it.
     """
 
     boot: str = ""
@@ -121,7 +126,7 @@ def read_marker(folder: Path) -> Marker | None:
     if not path.exists():
         return None
     line = path.read_bytes()
-    if not line:  # the machine crashed before the content was on disk
+    if not line:  # the machine crashed before the content reached the disk
         return Marker()
     payload = None
     if line.endswith(b"\n"):
@@ -151,13 +156,16 @@ def boot_id() -> str:
 
 _NUMBER = struct.Struct("<Q")
 _CHECKED_SIZE = 2 * _NUMBER.size
-#: The number of starts to assume if the actual number was lost. No world is started this often.
+#: The number of starts to assume if the actual number was lost. No world is ever started this many
+#: times.
 NEVER_REACHED = 1_000_000
 
 
 @dataclass(frozen=True)
 class ProgressNumbers:
-    """A world's progress: its last commit, the latest time shown to a client, and its number of starts."""
+    """A world's progress: its latest commit, the latest time shown to a client, and the number of
+    starts.
+    """
 
     commit: int = 0
     shown_ms: int = 0
@@ -179,11 +187,10 @@ class Progress:
     """The open progress file of a world.
 
     The file is mapped into memory, so storing a number costs no more than a memory write. The
-    numbers survive the end of the process, but not always a crash of the machine. The next start
-    uses the numbers to detect that the end of a journal is missing. A journal that was cut off
-    after a complete line does not itself show that later lines are missing. The next start
-    continues the world's time from the stored time. Each number has a checksum, which also covers
-    the lineage.
+    numbers survive if the process is killed, but not always if the machine crashes. The next start
+    uses them to detect a journal whose end is missing, because a journal that was cut off after a
+    complete line looks intact. It also continues the world's time from the stored time. Each number
+    has a checksum, which also covers the lineage.
     """
 
     def __init__(self, folder: Path, lineage: str) -> None:
@@ -212,8 +219,9 @@ class Progress:
     def store(self, index: int, number: int) -> None:
         """Store a number. `index` is COMMIT, SHOWN or STARTS."""
         self._numbers[index] = number
-        if not self._map.closed:  # a request may still store the time of a deleted world
-            # Use a single write, so that a kill never leaves a number without its checksum.
+        if not self._map.closed:  # a request may still try to store the time of a deleted world
+            # Use a single write, so that a number is never stored without its checksum if the
+            # process is killed.
             offset = index * _CHECKED_SIZE
             self._map[offset : offset + _CHECKED_SIZE] = _checked(self._lineage, index, number)
 

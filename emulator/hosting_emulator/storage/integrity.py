@@ -1,7 +1,7 @@
-"""Checks that the rows of a world are consistent, so that no later request fails because of them.
+"""Checks that a world's rows are consistent, so that no later request fails because of them.
 
-The check runs only for imports and salvages, because checksums protect the emulator's own files.
-The check reports the first invalid row, and repairs nothing.
+The check is needed only for imports and salvage, because checksums protect the emulator's own
+files. It reports the first invalid row, and repairs nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from hosting_emulator.world.plans import APPLY_DOMAINS, HELD, INITIALIZE, is_fin
 
 Rows = Mapping[str, Mapping[str, Any]]
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-#: These limits are far above any real value, but within the range of ids and JSON numbers.
+#: These limits are far above any realistic value, but within the range of ids and JSON numbers.
 _MOST_DRAWS = 2**31
 _MOST_MS = 2**53
-#: The table that contains the row to which a field refers, by field name.
+#: For each field that refers to a row, the table that contains this row, by field name.
 _LINKS: dict[str, tables.Table[Any]] = {
     "organization_id": tables.ORGANIZATIONS,
     "organization": tables.ORGANIZATIONS,
@@ -66,7 +66,7 @@ _WORDS: dict[str, dict[str, Iterable[str]]] = {
 }
 _LABEL = "[a-z0-9-]{1,63}"
 _DOMAIN = rf"(?=.{{4,253}}\Z)({_LABEL}\.)+[a-z]{{2,63}}"
-#: The patterns of fields that appear in a response, a header or a path.
+#: The patterns for fields that appear in a response, a header or a path.
 _FORMS = {
     "alias": _LABEL,
     "handle": _LABEL,
@@ -75,7 +75,7 @@ _FORMS = {
     "dev_label": "dev-[a-z]+-[a-z]+-[a-z]+",
     "dev_environment_id": ULID_PATTERN,
 }
-#: Functions that compute a row's key, for the tables whose key is not the row's id.
+#: Functions that compute a row's key, for tables whose keys are not the rows' ids.
 _KEYS: dict[str, Callable[[Any], str]] = {
     tables.MEMBERSHIPS.name: lambda row: f"{row.organization_id}/{row.user_id}",
     tables.GRANTS.name: lambda row: f"{row.project_id}/{row.user_id}",
@@ -95,7 +95,9 @@ def _require(condition: object, message: str) -> None:
 
 
 def check_integrity(rows: Rows) -> None:
-    """Raise StateRefused if rows do not form a valid world. The message names the table and row."""
+    """Raise StateRefused if the rows do not form a valid world. The message names the table and
+    row.
+    """
     for table, table_rows in rows.items():
         for key, record in table_rows.items():
             try:
@@ -266,7 +268,7 @@ def _check_response(rows: Rows, key: str, response: records.RememberedResponse) 
         spec and spec.idempotent,
         f"responses of the call {response.call_id!r} are not remembered",
     )
-    # The table that contains the subject of a response, by response type. The default is PROJECTS.
+    # By response type, the table that contains a response's subject. The default is PROJECTS.
     subjects: dict[str, tables.Table[Any]]
     subjects = {"Operation": tables.OPERATIONS, "UserApiKeyCreation": tables.API_KEYS}
     target = subjects.get(spec.response if spec else "", tables.PROJECTS)

@@ -1,10 +1,10 @@
-"""The journal of a world, which contains one line with a checksum for each commit.
+"""A world's journal, which contains one line with a checksum for each commit.
 
-The line for a commit is appended before the response is sent.
+A commit's line is appended before the response is sent.
 
-The first line of a journal contains the number of the journal's format. An incomplete line at the
-end of the file was never acknowledged, so it is dropped and reported. Any other damage is an error,
-because a repair could lose acknowledged commits.
+The first line of a journal contains the journal's format number. If the last line is incomplete,
+its commit was never acknowledged, so the line is dropped and reported. Any other damage is an
+error, because a repair could lose acknowledged commits.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def decode_line(line: bytes) -> StoredCommit:
 def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a table's JSON documents to records, by key.
 
-    A row that the commit deleted is None.
+    Rows that the commit deleted become None.
     """
     rows: dict[str, Any] = {}
     for key, document in documents.items():
@@ -81,19 +81,18 @@ def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Journal:
-    """An open journal file. `size` is the file's length in bytes, up to the end of the last complete line.
+    """An open journal file. `size` is its length in bytes, up to the end of the last complete line.
 
-    `broken` is the reason why the journal accepts no more lines, or None if it accepts lines. A
-    broken journal may end with an incomplete line. `unsynced` describes a failed sync, or is None
-    if no sync has failed. After a failed sync, earlier lines may be lost, and the loss cannot be
-    detected.
+    `broken` is the reason why the journal no longer accepts lines, or None if it does. A broken
+    journal may end with an incomplete line. `unsynced` describes a failed sync, or is None if no
+    sync has failed. After a failed sync, earlier lines may be lost, and this cannot be detected.
     """
 
     def __init__(self, path: Path, world: str, lineage: str = "") -> None:
         self.path = path
         self._first_line = first_line(world, lineage)
         self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
-        # A thread holds this lock during a sync, so that `close` waits.
+        # A thread holds this lock while it syncs, so that `close` waits for it.
         self._open = threading.Lock()
         self.size = os.fstat(self._descriptor).st_size
         self.broken: str | None = None
@@ -112,13 +111,13 @@ class Journal:
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the open file was deleted, in which case its lines are lost when it is closed."""
+        """Whether the open file has been deleted. Its lines are then lost when it is closed."""
         return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink == 0
 
     def condition(self) -> Literal["intact", "missing", "replaced", "shortened"]:
         """Return how the file at the journal's path differs from the open file. Raises OSError."""
         if self._descriptor < 0:
-            return "intact"  # the journal is closed, and the next append starts a new journal
+            return "intact"  # the journal is closed, and the next append will start a new one
         try:
             at_path = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -147,13 +146,13 @@ class Journal:
     def sync(self) -> None:
         """Sync the file, so that all lines survive a crash of the machine. Raises OSError.
 
-        A closed journal needs no sync, because a durable snapshot has replaced it.
+        A closed journal needs no sync, because a synced snapshot has replaced it.
         """
         with self._open:
             if self._descriptor < 0:
                 return
-            # Refuse to sync again after a failed sync, because the sync would succeed although
-            # lines may be lost.
+            # After a failed sync, refuse to sync again: another sync would succeed although lines
+            # may be lost.
             if self.broken is not None:
                 raise OSError(errno.EIO, self.broken)
             try:
@@ -167,8 +166,8 @@ class Journal:
         """Close the file. A second call does nothing."""
         with self._open:
             if self._descriptor >= 0:
-                # Clear the attribute first, because the system reuses the descriptor for the next
-                # file or socket.
+                # Clear the attribute first, because the operating system may reuse the descriptor
+                # for another file or socket.
                 descriptor = self._descriptor
                 self._descriptor = -1
                 self.broken = self.broken or f"the journal {self.path} is closed"
@@ -176,18 +175,20 @@ class Journal:
 
 
 def begin_journal(path: Path, world: str, lineage: str, *, sync: bool) -> Journal:
-    """Atomically replace the journal at a path with an empty journal, and open it. Raises OSError."""
+    """Atomically replace the journal at a path with an empty one, and open it. Raises OSError."""
     write_atomically(path, first_line(world, lineage), sync=sync)
     return Journal(path, world, lineage)
 
 
 class JournalLines:
-    """The lines of a journal file. `notice` describes a dropped line, or is None if no line was dropped."""
+    """The lines of a journal file. `notice` describes the line that was dropped, or is None if none
+    was.
+    """
 
     def __init__(self, path: Path, *, last: bool) -> None:
         """Read a journal file. Raises StateRefused if the file is damaged. Raises OSError.
 
-        With `last`, an incomplete line at the end of the file is dropped rather than refused.
+        With `last`, an incomplete last line is dropped. Otherwise it counts as damage.
         """
         self.path = path
         self.notice: str | None = None
@@ -198,7 +199,8 @@ class JournalLines:
         if tail:
             with locate(path, _ADVICE):
                 self._read_tail(tail, lines, last=last)
-        #: The name and lineage of the journal's world, or None if the file has no valid first line.
+        #: The name and lineage of the journal's world, or None if the first line is missing or
+        #: invalid.
         self.world: tuple[str, str] | None = None
         self._first_number = 1
         head = payload_of(lines[0], _HEAD) if lines else None
@@ -245,10 +247,10 @@ class JournalLines:
 
 
 def read_leniently(path: Path, world: tuple[str, str]) -> Iterator[tuple[int, StoredCommit | None]]:
-    """Yield the number and commit of each line. The commit of a damaged line is None.
+    """Yield each line's number and commit. For a damaged line, the commit is None.
 
-    For a journal that belongs to another world, yields only the first line's number, with None as
-    its commit.
+    For a journal that belongs to another world, yields only the number of the first line, with
+    None.
     """
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):

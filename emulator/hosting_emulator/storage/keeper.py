@@ -1,7 +1,7 @@
-"""Stores one world in a folder, as a snapshot and a journal of the commits after the snapshot.
+"""Stores one world in a folder, as a snapshot and a journal of the commits made since the snapshot.
 
-When the journal has grown long, a new journal is started, and a thread writes a snapshot. The old journal
-is deleted only after the snapshot has been written safely.
+When the journal becomes long, a new journal is started and a thread writes a snapshot. The old
+journal is deleted only once the snapshot is safely written.
 """
 
 from __future__ import annotations
@@ -41,21 +41,22 @@ from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.storage")
 Durability = Literal["process", "disk"]
-#: The suffix of a deleted world's folder until the folder is removed.
+#: The suffix added to the name of a deleted world's folder until the folder is removed.
 DELETED = ".deleted"
-#: The length in bytes above which a journal is folded into a snapshot, if the journal is also
-#: longer than the snapshot.
+#: A journal that is longer than this many bytes, and longer than the snapshot, is folded into a new
+#: snapshot.
 COMPACT_BYTES = 128 * 1024 * 1024
 #: When the emulator stops, it folds a world's journal into a snapshot only if the world has at most
-#: this many rows. Writing more rows would take over 0.1 s and gain little, because a start reads a
+#: this many rows. Writing more rows would take over 0.1 s for little gain, because a start reads a
 #: journal about as fast as a snapshot.
 ROWS_FOLDED_AT_STOP = 10_000
 
 
 def empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
-    """Delete the emulator's files in the folder of a deleted or unfinished world, then the folder.
+    """Delete the emulator's files in the folder of a deleted or unfinished world, then delete the
+    folder.
 
-    Calls `complain` with a message on failure.
+    If this fails, calls `complain` with a message.
     """
     try:
         files.refuse_link(trash)
@@ -110,8 +111,8 @@ class DiskKeeper(Keeper):
         self.repair_all: Callable[[], object] = self.repair
         unfolded = sorted(folder.glob("journal-*.ndjson"))
         if unfolded:
-            # Repeat the fold that an earlier process did not finish, because otherwise every start
-            # would read these journals.
+            # Repeat a fold that an earlier process did not finish. Otherwise every start would read
+            # these journals.
             self._compaction = executor.submit(self._fold, world, unfolded)
 
     def append(self, commit: Commit) -> None:
@@ -147,9 +148,9 @@ class DiskKeeper(Keeper):
 
     @property
     def shown_ms(self) -> int:
-        """The latest world time shown to a client, in milliseconds.
+        """The latest world time that has been shown to a client, in milliseconds.
 
-        After a kill, the world's time continues from this time.
+        If the process is killed, the world's time later continues from here.
         """
         return self._progress.number(SHOWN)
 
@@ -158,18 +159,18 @@ class DiskKeeper(Keeper):
         self._progress.store(SHOWN, at_ms)
 
     def start(self) -> None:
-        """Record another start of the world, and the world's current commit."""
+        """Record that the world has been started again, and its current commit."""
         self._progress.store(COMMIT, self._world.commit)
         self.starts += 1
         self._progress.store(STARTS, self.starts)
 
     def _check_writable(self) -> None:
-        if self._deleted:  # another request deleted the world while this request was arriving
+        if self._deleted:  # another request deleted the world while this one was arriving
             raise OSError(errno.ENOENT, "this world was deleted")
         self._check_foreign()
         if self._journal.unsynced is not None:
             # The operating system may have dropped data that it could not write, and it reports
-            # such a loss only once. Therefore even a new snapshot might not reach the disk.
+            # this only once. Even a new snapshot might therefore not reach the disk.
             raise OSError(
                 errno.EIO, f"{self._journal.unsynced}; this world refuses changes until a restart"
             )
@@ -179,13 +180,15 @@ class DiskKeeper(Keeper):
             raise OSError(errno.EEXIST, self._foreign)
 
     def refuse_changes(self, reason: str) -> None:
-        """Refuse all further changes with `reason`, and leave the files in the folder unchanged."""
+        """Refuse all further changes for this `reason`, and leave the files in the folder
+        unchanged.
+        """
         self._foreign = reason
 
     def is_intact(self) -> bool:
-        """Return whether the world's files have been neither deleted nor replaced. Raises OSError.
+        """Return whether none of the world's files has been deleted or replaced. Raises OSError.
 
-        Always returns True for a deleted world, for a keeper that refuses changes, and during a
+        Always returns True if the world was deleted, if the keeper refuses changes, or during a
         fold.
         """
         if self._deleted or self._foreign is not None or self._is_compacting():
@@ -197,10 +200,11 @@ class DiskKeeper(Keeper):
         return is_complete and self._journal.condition() == "intact"
 
     def repair(self) -> bool:
-        """Rewrite the world's files if some of them were deleted. Return whether the world was rewritten.
+        """Rewrite the world's files if any of them were deleted. Return whether they were
+        rewritten.
 
-        If the folder contains files of another world, keeps these files, refuses all further
-        changes and raises OSError.
+        If the folder contains another world's files, leaves them alone, refuses all further changes
+        and raises OSError.
         """
         if self.is_intact():
             return False
@@ -237,7 +241,9 @@ class DiskKeeper(Keeper):
         return marker is not None and marker.lineage != self.lineage
 
     def durable(self) -> Awaitable[None] | None:
-        """Return an awaitable that completes when all commits are on disk, or None if no wait is needed."""
+        """Return an awaitable that completes when all commits are on disk, or None if there is no
+        need to wait.
+        """
         if not self.waits or self._failed is not None or self._appended <= self._synced:
             return None
         return self._until_synced(self._appended)
@@ -262,8 +268,8 @@ class DiskKeeper(Keeper):
             self._synced = appended
             self._progress.store(COMMIT, max(commit, self._progress.number(COMMIT)))
         except OSError as error:
-            # Set the error in the event loop rather than in the syncing thread, so that a change in
-            # progress waits for this sync and receives the error.
+            # Set the error in the event loop rather than in the thread that syncs, so that a change
+            # in progress waits for this sync and gets the error.
             self._failed = error
             self._complain(
                 f"{self._folder}: a sync failed ({error.strerror}): the latest changes may be "
@@ -274,7 +280,7 @@ class DiskKeeper(Keeper):
     def close(self, *, fold: bool = True) -> None:
         """Write a final snapshot, if it is quick or necessary, and close the files.
 
-        If `fold` is false, writes a snapshot only if it is necessary. Raises OSError if the
+        If `fold` is false, a snapshot is written only if it is necessary. Raises OSError if the
         snapshot cannot be written.
         """
         self._closing.set()
@@ -294,7 +300,7 @@ class DiskKeeper(Keeper):
             self.abandon()
 
     def describe_remains(self) -> str:
-        """Describe which changes are still on disk if the final snapshot could not be written."""
+        """Describe which changes are on disk after the final snapshot could not be written."""
         try:
             if self._journal.path.stat().st_size >= self._journal.size > 0:
                 return "the journal contains all changes"
@@ -308,9 +314,10 @@ class DiskKeeper(Keeper):
         self._progress.close()
 
     def discard(self) -> None:
-        """Delete the world's own files and its folder. On failure, raises OSError and keeps all files.
+        """Delete the world's own files and its folder. If this fails, raises OSError and keeps all
+        files.
 
-        The folder is first renamed in one step, so that a crash never leaves a partial world.
+        The folder is renamed first, in one step, so that a crash never leaves part of a world.
         """
         if self._compaction is not None:
             self._compaction.result()
@@ -336,10 +343,10 @@ class DiskKeeper(Keeper):
             )
 
     def _restart_journal(self) -> None:
-        """Start an empty journal after a snapshot has been written.
+        """Start a new, empty journal after a snapshot has been written.
 
-        A failure is reported but raises no error. The next start skips the old lines, because the
-        snapshot contains their commits. The next append tries again to start a journal.
+        A failure is reported but not raised. The next start skips the old journal's lines, because
+        the snapshot contains their commits. The next append tries again to start a new journal.
         """
         self._journal.close()
         try:
@@ -352,7 +359,7 @@ class DiskKeeper(Keeper):
                 sync=self._durability == "disk",
             )
             for path in self._folder.glob("journal-*.ndjson"):
-                # a fold that is just ending may already have deleted the file
+                # a fold that is about to finish may already have deleted the file
                 path.unlink(missing_ok=True)
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be restarted: {error}")
@@ -388,9 +395,9 @@ class DiskKeeper(Keeper):
             for journal in journals:
                 journal.unlink(missing_ok=True)
         except SnapshotStopped:
-            pass  # the old journal is kept, and the next start reads it
+            pass  # the old journal remains, and the next start reads it
         except OSError as error:
-            # Nothing is lost, because the old journal is kept and the next start reads it.
+            # Nothing is lost, because the old journal remains and the next start reads it.
             self._complain(f"{self._folder}: no snapshot could be written: {error}")
 
 

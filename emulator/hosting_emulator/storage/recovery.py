@@ -1,10 +1,10 @@
 """Reads a world from its folder, either completely or by salvaging its readable parts.
 
 Recovery changes no files, and refuses a world that is damaged or incomplete. Salvage is for users
-who want to continue with a damaged world. Salvage uses the snapshot and the later commits up to the
-first unreadable commit. Commits after an unreadable commit are left out, because each commit builds
-on the previous commit. Salvage reports everything that it leaves out. Salvage keeps the old files
-under names that end with `.damaged-<n>`.
+who want to continue with a damaged world. It uses the snapshot and the commits after it, up to the
+first one that cannot be read. Later commits are left out, because each commit builds on the
+previous one. Salvage reports everything that it leaves out, and keeps the old files under names
+that end in `.damaged-<n>`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Recovery:
     """A world that was read from its folder.
 
     `notices` are messages for the user. `progress` is None if the progress file cannot be used.
-    `journals` is sorted, oldest first.
+    `journals` lists the journals, oldest first.
     """
 
     world: World
@@ -62,7 +62,7 @@ class Recovery:
 
 
 def recover(folder: Path) -> Recovery | None:
-    """Read a world from its folder, or return None if the world was never completely stored.
+    """Read a world from its folder. Return None if the world was never completely stored.
 
     Raises StateRefused if the world is damaged or incomplete. Raises OSError.
     """
@@ -111,11 +111,11 @@ def _check_progress(
     numbers: ProgressNumbers | None,
     boot: str,
 ) -> list[str]:
-    """Raise StateRefused if a world lacks commits that were stored according to its progress file.
+    """Raise StateRefused if commits are missing that, according to the progress file, were stored.
 
-    `boot` is the id of the boot during which commits were written but not synced, or an empty
-    string if all commits are synced. After a reboot, the loss of unsynced commits is expected, so
-    the function returns a notice instead of raising an error.
+    `boot` is the id of the machine's boot during which commits were written but not synced, or an
+    empty string if all commits are synced. After a reboot, unsynced commits may be missing, so this
+    function returns a notice instead of raising an error.
     """
     is_same_boot = boot in ("", boot_id())
     missing = ""
@@ -127,9 +127,9 @@ def _check_progress(
         raise StateRefused(f"{folder}: {missing}; {ADVICE}")
     if missing:
         return [f"{missing}: the machine stopped before the latest changes were on its disk"]
-    # If `boot` is empty, the progress file counts only synced commits. In any case the file may be
-    # one commit behind, because the process may be killed after it replaces a whole world and
-    # before it updates the file.
+    # If `boot` is empty, the progress file counts only synced commits. The file may also be one
+    # commit behind, because the process may have been killed after it replaced the whole world but
+    # before it updated the file.
     is_stale = numbers is not None and numbers.commit < world.commit - 1
     if is_same_boot and boot and snapshot_commit < world.commit and is_stale:
         raise StateRefused(f"{folder / PROGRESS}: it is older than {JOURNAL}; {ADVICE}")
@@ -137,7 +137,9 @@ def _check_progress(
 
 
 def _journals_of(folder: Path) -> list[Path]:
-    """Return a folder's journals, oldest first: the journals being folded, then the current journal."""
+    """Return a folder's journals, oldest first: any journals that are being folded, then the
+    current one.
+    """
     paths = [*sorted(folder.glob("journal-*.ndjson")), folder / JOURNAL]
     return [path for path in paths if path.exists()]
 
@@ -150,17 +152,18 @@ def sweep(folder: Path) -> None:
 
 
 def salvage(folder: Path, complain: Complain) -> World | None:
-    """Repair a world's folder and return its world, or None if nothing is readable.
+    """Repair a world's folder and return the world, or None if nothing can be read.
 
-    Calls `complain` with messages about the parts that were left out and about the location of the
-    old files. Raises FormatRefused if the files are intact but have a different format. Raises
-    OSError if a file cannot be read or written.
+    Calls `complain` with messages that say what was left out and where the old files are. Raises
+    FormatRefused if the files are intact but in a different format. Raises OSError if a file cannot
+    be read or written.
     """
     state = _readable(folder, complain)
     ending = _unused_ending(folder)
     if state is None:
         aside = folder.with_name(folder.name + ending)
-        folder.rename(aside)  # a single step, so that a crash never moves only part of the folder
+        # Rename in a single step, so that a crash never leaves the folder partly moved.
+        folder.rename(aside)
         sync_directory(folder.parent)
         complain(f"nothing could be salvaged; the whole folder was renamed to {aside}")
         return None
@@ -169,8 +172,8 @@ def salvage(folder: Path, complain: Complain) -> World | None:
     numbers = read_progress(folder, state.lineage)
     if numbers is None:
         complain(
-            f"{PROGRESS} cannot be read: the latest time shown to a client is lost, so time may "
-            "move back"
+            f"{PROGRESS} cannot be read: the latest time shown to a client is lost, so the "
+            "world's time may go back"
         )
         numbers = ProgressNumbers(starts=NEVER_REACHED)
     # Copy each file before it is replaced.
@@ -193,7 +196,7 @@ def salvage(folder: Path, complain: Complain) -> World | None:
 
 
 def _unused_ending(folder: Path) -> str:
-    """Return the first `.damaged-N` suffix that is unused for the folder and for the files in it."""
+    """Return the first `.damaged-N` suffix that is not yet used for the folder or for a file in it."""
     for number in count(1):
         ending = f".damaged-{number}"
         is_used = folder.with_name(folder.name + ending).exists() or any(folder.glob(f"*{ending}"))
@@ -203,9 +206,9 @@ def _unused_ending(folder: Path) -> str:
 
 
 def _readable(folder: Path, complain: Complain) -> StoredState | None:
-    """Return the readable state of a world, or None if no usable state can be read.
+    """Return as much of a world's state as can be read, or None if none of it can be used.
 
-    Calls `complain` with a message about each part that is left out.
+    Calls `complain` with a message for each part that is left out.
     """
     if not (folder / SNAPSHOT).exists():
         complain(f"{SNAPSHOT} is missing, and no commit can be read without it")
@@ -231,7 +234,9 @@ def _readable(folder: Path, complain: Complain) -> StoredState | None:
 
 
 def _apply_commits(folder: Path, state: StoredState, complain: Complain) -> None:
-    """Apply commits up to the first unreadable commit, and report the commits that are left out."""
+    """Apply all commits up to the first one that cannot be read, and report those that are left
+    out.
+    """
     journals = _journals_of(folder)
     if not journals:
         complain(f"{JOURNAL} is missing: changes after commit {state.commit} are left out")

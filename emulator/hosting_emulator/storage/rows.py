@@ -1,6 +1,7 @@
-"""Converts a world to rows of plain JSON documents and back, for snapshots, journals and exports.
+"""Converts a world to rows of plain JSON documents and back again, for snapshots, journals and
+exports.
 
-The modules that write snapshots, journals and exports decide the layout of the rows in a file.
+How the rows are laid out in a file is up to the modules that write snapshots, journals and exports.
 """
 
 from __future__ import annotations
@@ -32,9 +33,8 @@ Row = tuple[str, str, Any]
 def rows_of(world: World) -> Iterator[Row]:
     """Yield all rows in table order, sorted by key within each table.
 
-    Remembered responses that can expire come after the other remembered responses, in the order in
-    which they were stored. With this order, a restart does not change which response is evicted
-    first.
+    Remembered responses that can expire are yielded last, in the order in which they were stored.
+    This ensures that a restart does not change which response is evicted first.
     """
     for name in TABLES:
         table = world.tables[name]
@@ -47,10 +47,10 @@ def rows_of(world: World) -> Iterator[Row]:
 
 
 def read_row(table: str, key: str, document: Any) -> Any:
-    """Return the record for a row's JSON document.
+    """Convert a row's JSON document to a record.
 
-    Raises StateRefused, with a message that names the row, if the document is invalid. Raises
-    FormatRefused if the document has a field that this build does not know.
+    If the document is invalid, raises StateRefused with a message that names the row. If the
+    document has a field that this build does not know, raises FormatRefused.
     """
     declaration = TABLES.get(table)
     if declaration is None:
@@ -59,7 +59,7 @@ def read_row(table: str, key: str, document: Any) -> Any:
         return convert(document, declaration.kind)
     except msgspec.ValidationError as error:
         message = f"table {table}, row {key}: {error}"
-        # Report an unknown field as a different format, because a later build may have stored it.
+        # An unknown field was probably stored by a later build, so report a different format.
         if "unknown field" in message:
             raise FormatRefused(
                 f"{message}; use the hosting-emulator that wrote the file"
@@ -68,7 +68,9 @@ def read_row(table: str, key: str, document: Any) -> Any:
 
 
 def heading_of(world: World) -> dict[str, Any]:
-    """Return the heading of a file: its format and writer, and the world's name, seed, commit and time."""
+    """Return a file's heading: its format, the version that wrote it, and the world's name, seed,
+    commit and time.
+    """
     return {
         "format": FORMAT,
         "written_by": FULL_VERSION,
@@ -80,7 +82,7 @@ def heading_of(world: World) -> dict[str, Any]:
 
 
 class StoredCommit(msgspec.Struct, forbid_unknown_fields=True):
-    """A commit in the journal: its number, its world time, its title and the rows that it wrote."""
+    """A commit in the journal: its number, world time and title, and the rows that it wrote."""
 
     number: int
     at_ms: int
@@ -89,10 +91,14 @@ class StoredCommit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StoredState:
-    """The state of a world that is being read from a file. `apply` adds the commits of a journal."""
+    """The state of a world while it is being read from files. `apply` adds the commits from a
+    journal.
+    """
 
     def __init__(self, meta: Mapping[str, Any], rows: Iterable[Row]) -> None:
-        """Convert a file's heading and rows. Raises StateRefused if the heading or a row is invalid."""
+        """Create the state from a file's heading and rows. Raises StateRefused if the heading or a
+        row is invalid.
+        """
         try:
             self.name = str(meta["world"])
             self.seed = str(meta["seed"])
@@ -107,7 +113,7 @@ class StoredState:
             self.tables[table][key] = record
 
     def apply(self, commit: StoredCommit) -> None:
-        """Apply the next commit, or do nothing if the commit was already applied.
+        """Apply the next commit. Do nothing if the commit has already been applied.
 
         Raises StateRefused if earlier commits are missing.
         """
@@ -120,7 +126,7 @@ class StoredState:
         for name, rows in commit.writes.items():
             table = self.tables[name]
             for key, record in rows.items():
-                table.pop(key, None)  # move a changed row to the end, as in the running world
+                table.pop(key, None)  # move a changed row to the end, as happens in a running world
                 if record is not None:
                     table[key] = record
         self.commit = commit.number
@@ -134,7 +140,7 @@ class StoredState:
         for table in (CLOCK, ASSUMPTIONS, ORIGIN):
             if SINGLETON_KEY not in self.tables[table.name]:
                 raise StateRefused(f"the table {table.name} has no row {SINGLETON_KEY!r}")
-        # Sort deployments by their operations, because the ids of deployments may be in any order.
+        # Sort deployments by operation, because their own ids may be in any order.
         deployments = sorted(
             self.tables[DEPLOYMENTS.name].items(),
             key=lambda row: (row[1].created_at, row[1].operation_id),

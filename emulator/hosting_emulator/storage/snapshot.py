@@ -1,7 +1,8 @@
-"""The snapshot: a whole world in one readable TinyDB file, with a table for each kind of record.
+"""The snapshot: a complete world in one human-readable TinyDB file, with a table for each kind of
+record.
 
-TinyDB reads and writes the whole file in each operation, so no request may ever wait for TinyDB.
-The `journal` module stores the commits between two snapshots.
+TinyDB reads or writes the whole file in each operation, so no request may ever wait for it. The
+commits made between two snapshots are stored in the journal (see the `journal` module).
 """
 
 from __future__ import annotations
@@ -26,19 +27,18 @@ _HEADING = "heading"
 _CHECKSUM = "crc32"
 _KEY = "_key"
 _VALUE = "value"
-#: The number of rows between two calls of `stopped`. Converting this many rows takes a few
-#: milliseconds.
+#: `stopped` is called each time this many rows have been converted, which takes a few milliseconds.
 _ROWS_BETWEEN_CHECKS = 2_000
 
 _Rows = list[dict[str, Any]]
 
 
 class SnapshotStopped(Exception):
-    """Writing a snapshot was stopped. The old snapshot is unchanged."""
+    """Raised if writing a snapshot was stopped. The old snapshot is unchanged."""
 
 
 class AtomicStorage(Storage):
-    """A TinyDB storage that replaces its file in one step.
+    """A TinyDB storage that replaces its file atomically.
 
     `check` is called before each table is written. If `check` raises an exception, the old file is
     kept.
@@ -66,7 +66,7 @@ class AtomicStorage(Storage):
         write_atomically(self._path, self._pieces(data))
 
     def _pieces(self, data: dict[str, Any]) -> Iterator[bytes]:
-        """Yield the file's content table by table, so that the whole text is never in memory at once."""
+        """Yield the file's content table by table, so that it is never in memory as a whole."""
         before = b"{\n"
         for name, rows in data.items():
             self._check()
@@ -77,7 +77,7 @@ class AtomicStorage(Storage):
 
 
 def _database(path: Path, check: Callable[[], None] = lambda: None) -> TinyDB:
-    # Use a cache, because TinyDB reads and writes the whole file in each operation.
+    # Use a cache, because TinyDB reads or writes the whole file in each operation.
     storage: Any = CachingMiddleware(AtomicStorage)  # type: ignore[no-untyped-call]
     return TinyDB(path, check, storage=storage)
 
@@ -87,8 +87,8 @@ def write_snapshot(
 ) -> None:
     """Write a world to a file. The world is immutable, so this function may run in a thread.
 
-    Raises SnapshotStopped soon after `stopped` returns True. Raises OSError if the file cannot be
-    written. The old file remains unchanged if an exception is raised.
+    Raises SnapshotStopped soon after `stopped` starts to return True. Raises OSError if the file
+    cannot be written. In both cases, the old file remains unchanged.
     """
 
     def check() -> None:
@@ -114,12 +114,12 @@ def write_snapshot(
 
 
 def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) -> StoredState:
-    """Return the stored state in a snapshot file.
+    """Read the stored state from a snapshot file.
 
     If the snapshot is invalid, raises StateRefused with a message that names the file and row.
     Raises OSError if the file cannot be read.
 
-    With `complain`, a wrong checksum is reported instead of refused, and the rows are used.
+    With `complain`, a wrong checksum is only reported, and the rows are used anyway.
     """
     with locate(path, ADVICE):
         database = _database(path)
@@ -159,6 +159,6 @@ def _rows_of(tables: dict[str, _Rows]) -> Iterator[Row]:
 
 
 def _checksum(heading: dict[str, Any], tables: dict[str, _Rows]) -> str:
-    """Return the checksum of a snapshot's content. The checksum does not depend on the layout."""
+    """Return the checksum of a snapshot's content. It does not depend on how the file is laid out."""
     filled_tables = sorted((name, rows) for name, rows in tables.items() if rows)
     return f"{crc32(msgspec.json.encode([heading, filled_tables])):08x}"

@@ -250,7 +250,7 @@ class RetriedTooSoon(ConductJudge):
                 self._waits.keep(wait_key, _Wait(exchange, wait_s))
 
     def _find_ignored_limit(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
-        """Yield a finding if a client goes on sending other requests although it knows that it is
+        """Yield a finding if a client continues to send other requests although it knows that it is
         rate limited.
         """
         credentials = exchange.credentials
