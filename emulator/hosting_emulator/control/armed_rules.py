@@ -1,6 +1,6 @@
-"""Arms, shows and removes the faults and the outcomes of a world.
+"""Arms, shows and removes a world's faults and outcomes.
 
-In this module, a rule is a fault or an outcome, depending on the rule's category.
+In this module, a rule is either a fault or an outcome, depending on its category.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hosting_emulator.world.value import World
 
 
 def list_rules(engine: Engine, category: RuleCategory) -> list[JsonObject]:
-    """Return the armed rules of a category in the order in which they apply."""
+    """Return the armed rules in a category, in the order in which they apply."""
     now_ms = engine.run_due()
     engine.protect()
     rules = faults_in_order(engine.world, category.table)
@@ -38,7 +38,7 @@ def arm_rule(
     category: RuleCategory,
     check: Callable[[Fault], None] = lambda _: None,
 ) -> JsonObject:
-    """Arm a rule, which applies after the rules that are already armed. Raises ControlRefusal.
+    """Arm a rule. It applies after all rules that are already armed. Raises ControlRefusal.
 
     `check` can raise ControlRefusal to reject the rule.
     """
@@ -51,7 +51,7 @@ def arm_rule(
 
 
 def show_rule(engine: Engine, rule_id: str, category: RuleCategory) -> JsonObject:
-    """Return the armed rule with the id `rule_id`. Raises ControlRefusal 404 if there is no such rule."""
+    """Return the armed rule with this id. Raises ControlRefusal 404 if there is none."""
     rules = {rule["id"]: rule for rule in list_rules(engine, category)}
     detail = category.unknown_id_message(rule_id[:80], rules)
     return require(rules.get(rule_id), f"No such {category.noun}", detail)
@@ -72,7 +72,7 @@ def remove_rule(engine: Engine, rule_id: str, category: RuleCategory) -> None:
 
 
 def clear_rules(engine: Engine, category: RuleCategory) -> FaultsRemoved:
-    """Remove all rules of a category except protected rules, and return the number of removed rules."""
+    """Remove all rules in a category except protected ones, and return how many were removed."""
     change = engine.begin_change()
     rules = [
         rule
@@ -94,9 +94,9 @@ def rule_document(
     *,
     is_protected: bool = False,
 ) -> JsonObject:
-    """Return a rule as a JSON object for the control API.
+    """Convert a rule to a JSON object for the control API.
 
-    `engine` supplies the rule's counts.
+    The rule's counts come from `engine`.
     """
     usage = engine.usage.of(rule.id)
     return armed_document(world, rule, now_ms, usage, category, is_protected=is_protected)

@@ -13,16 +13,16 @@ from hosting_emulator.world.tables import ASSUMPTIONS, SINGLETON_KEY
 
 
 def list_assumptions(engine: Engine) -> list[AssumptionRow]:
-    """List a world's assumptions about points on which the contract is silent."""
+    """List the assumptions that a world makes where the contract is silent."""
     return _rows(engine.world.assumptions)
 
 
 def patch_assumptions(
     engine: Engine,
-    # The body's members have the names and types of the fields of Assumptions.
+    # The members of the body have the same names and types as the fields of Assumptions.
     body: Annotated[JsonObject, Example({"default_page_size": 5})],
 ) -> list[AssumptionRow]:
-    """Change the assumptions that the body names, and list all assumptions."""
+    """Change the assumptions in the body, and list all assumptions."""
     with refused_as(400, "Assumption refused", AssumptionRefused):
         assumptions = engine.world.assumptions.changed(body)
     change = engine.begin_change()

@@ -1,4 +1,4 @@
-"""Endpoints that show the state, the report and the exchanges of an observation's chapters."""
+"""Endpoints that show the state, report and exchanges of the chapters in an observation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.http.query import LATEST_REQUESTS, SEED, Limit, Query
 from hosting_emulator.messages import Exchange, RequestPage, WholeExchange, WorldReport
 from hosting_emulator.world.value import World
 
-#: The maximum number of digits in the index of a chapter.
+#: The maximum number of digits in a chapter's index.
 _MOST_DIGITS = 9
 
 
@@ -30,10 +30,10 @@ async def get_chapter_state(
     seed: Annotated[bool, SEED] = False,
     began: Annotated[bool, Query("Export the state at the start of the chapter.")] = False,
 ) -> web.Response:
-    """Export the whole state of a chapter's world, now or at the end of the chapter.
+    """Export the complete state of a chapter's world, as it is now or was when the chapter ended.
 
     With `began`, the export contains the state at the start of the chapter. Without `seed`, a world
-    that is imported from the state gets a new seed, and then creates different ids and secrets from
+    that is imported from the state gets a new seed, so its new ids and secrets differ from those in
     the original world.
     """
     kept_chapter = _find_chapter(context, observation, chapter)
@@ -50,7 +50,7 @@ async def report_chapter(
     chapter: str,
     requests: Annotated[Limit, LATEST_REQUESTS] = 20,
 ) -> WorldReport:
-    """Report the world of a chapter, now or at the end of the chapter."""
+    """Report on a chapter's world, as it is now or was when the chapter ended."""
     engine = _chapter_engine(_find_chapter(context, observation, chapter))
     return await report(context, engine, requests)
 
@@ -58,7 +58,7 @@ async def report_chapter(
 def list_chapter_requests(
     context: Context, observation: str, chapter: str, limit: Limit = 50
 ) -> RequestPage:
-    """List the latest exchanges of a chapter, newest first, with the total number of exchanges."""
+    """List the latest exchanges in a chapter, newest first, with the total number of exchanges."""
     kept_chapter = _find_chapter(context, observation, chapter)
     engine = _chapter_engine(kept_chapter)
     return RequestPage(
@@ -76,12 +76,12 @@ def _chapter_exchange(world: World, entry: Entry) -> Exchange:
 
 
 def show_exchange(context: Context, observation: str, chapter: str, n: str) -> WholeExchange:
-    """Show one exchange of a chapter with headers, bodies and trail. Secrets are removed."""
+    """Show one exchange from a chapter with headers, bodies and trail. Secrets are removed."""
     return show_request(_chapter_engine(_find_chapter(context, observation, chapter)), n)
 
 
 def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
-    """Return the chapter with the number `index` in an observation.
+    """Return the chapter with this index in an observation.
 
     Raises ControlRefusal 404 if there is no such chapter, or 410 if its state is no longer stored.
     """
@@ -98,9 +98,9 @@ def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
 
 
 def _chapter_engine(chapter: Chapter) -> Engine:
-    """Return an engine with a chapter's world and exchanges.
+    """Return an engine that has a chapter's world and exchanges.
 
-    If the chapter has ended, the engine's clock shows the time at the end of the chapter.
+    If the chapter has ended, the engine's clock shows the time at which it ended.
     """
     if chapter.ended is None:
         chapter.engine.run_due()

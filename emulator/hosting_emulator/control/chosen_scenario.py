@@ -1,6 +1,6 @@
-"""The request body that names a scenario.
+"""The request body that selects a scenario.
 
-The `scenario_worlds` module reads the scenario. The two modules are separate so that a start of the
+The `scenario_worlds` module reads the scenario. The two modules are separate so that starting the
 emulator does not import the code that reads scenarios.
 """
 
@@ -12,7 +12,7 @@ from hosting_emulator.http.endpoint import Body
 class Chosen(Body):
     """A scenario, given by its name in the library or by its text.
 
-    Error messages use `file` as the name of the scenario file.
+    Error messages refer to the scenario file as `file`.
     """
 
     name: str | None = None

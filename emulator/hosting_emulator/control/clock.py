@@ -48,7 +48,7 @@ def _next_event(world: World) -> str | None:
 
 
 def _next_step(operation: Operation) -> str:
-    """Return the state after an operation's next step, or the phase if the state stays the same."""
+    """Return an operation's state after its next step, or its phase if the state stays the same."""
     step = plan_of(operation)[operation.step + 1]
     if step.state == operation.state:
         return step.phase

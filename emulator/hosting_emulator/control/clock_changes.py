@@ -1,4 +1,4 @@
-"""Endpoints that change a world's clock and advance its time."""
+"""Endpoints that change a world's clock or advance its time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hosting_emulator.world.clock import ClockRefused, TimeHasPassed
 
 
 class ClockChange(Body):
-    """The new settings of the clock. Omitted settings do not change.
+    """The clock's new settings. Settings that are omitted do not change.
 
     `rate` is the number of world seconds per real second.
     """
@@ -40,7 +40,7 @@ class Advance(Body):
     """How far to advance the clock. Exactly one member is required.
 
     `by` is a duration, such as `10m` or `90d`. `to` is a timestamp. `until_operation` is the id of
-    an operation that must end.
+    an operation: time advances until it ends.
     """
 
     by: Duration | None = None
@@ -79,9 +79,9 @@ def advance_clock(
 
 
 def _advance(engine: Engine, body: Advance) -> int:
-    """Advance time, and return the number of events that ran.
+    """Advance time, and return how many events ran.
 
-    Raises ControlRefusal for an invalid request, and ClockRefused if the clock cannot move.
+    Raises ControlRefusal if the request is invalid, or ClockRefused if the clock cannot be moved.
     """
     if body.until_operation is not None:
         return _advance_until(engine, body.until_operation)
@@ -93,10 +93,10 @@ def _advance(engine: Engine, body: Advance) -> int:
 
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
-    """Advance time until an operation ends, and return the number of events that ran.
+    """Advance time until an operation ends, and return how many events ran.
 
-    Raises ControlRefusal 404 if there is no such operation, or 409 if advancing time does not end
-    the operation.
+    Raises ControlRefusal 404 if there is no such operation, or 409 if it does not end no matter how
+    far time advances.
     """
     require_operation(engine.world, operation_id)
     events_run = engine.move_until_ended(operation_id)

@@ -1,4 +1,4 @@
-"""Summarizes a commit's changes in one line."""
+"""Summarizes the changes in a commit in one line."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from hosting_emulator.engine.history import Commit, planned_in
 from hosting_emulator.world.plans import describe_state
 from hosting_emulator.world.tables import API_KEYS
 
-#: The maximum number of changes that a summary describes. For any further changes, the summary
-#: gives only their number.
+#: A summary describes at most this many changes. Of any further changes, it gives only the number.
 _MOST_CHANGES = 3
 _LONGEST_VALUE = 80
 
 
 def summarize_commit(commit: Commit) -> str:
-    """Return a one-line summary of a commit's changes.
+    """Return a one-line summary of the changes in a commit.
 
-    The summary is empty if the commit's title describes all changes.
+    The summary is empty if the commit's title already describes all of them.
     """
     changes = list(_changes(commit))
     phrases = changes[:_MOST_CHANGES]
@@ -40,7 +39,7 @@ def _changes(commit: Commit) -> Iterator[str]:
 
 
 def _intervention_fields(commit: Commit) -> Iterator[str]:
-    """Yield an intervention's fields as they are written on a command line."""
+    """Yield an intervention's fields in the form in which they are written on the command line."""
     manual_change = commit.manual_change or {}
     interventions = manual_change.get("intervene") or {}
     for fields in interventions.values():
@@ -64,7 +63,7 @@ def _clock_changes(commit: Commit) -> Iterator[str]:
 
 
 def _operation_changes(commit: Commit) -> Iterator[str]:
-    """Yield a phrase for each operation that entered a state in the commit: its latest state."""
+    """Yield a phrase for each operation that changed its state in the commit, with its latest state."""
     latest = {transition.operation.id: transition.operation for transition in commit.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
@@ -81,9 +80,9 @@ def _key_uses(commit: Commit) -> Iterator[str]:
 
 
 def _field_value(value: Any) -> str:
-    """Return a field's value on one line. Each single value is truncated to 80 characters.
+    """Format a field's value on one line. Each single value is truncated to 80 characters.
 
-    A record, such as a user, is shown by its alias.
+    Records, such as users, are shown as their aliases.
     """
     if isinstance(value, list):
         return ",".join(map(_field_value, value))

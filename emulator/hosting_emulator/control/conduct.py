@@ -1,4 +1,4 @@
-"""Endpoints that report the conduct rules that the client of a world broke."""
+"""Endpoints that report which conduct rules a world's client has broken."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ async def show_conduct(
         bool, Query("Include rules that can be judged only after the client has finished.")
     ] = False,
 ) -> ConductReport:
-    """Report the conduct rules that the client has broken so far, or since the findings were discarded.
+    """Report which conduct rules the client has broken since the start, or since the findings were
+    discarded.
 
-    `skip_rules` contains the ids of rules to skip. With `final`, the report includes rules that can
-    be judged only after the client has finished.
+    `skip_rules` contains the ids of rules to skip. With `final`, the report includes the rules that
+    can be judged only after the client has finished.
     """
     check_rules(skip_rules, "skip_rules")
     watch = watch_of(engine)
@@ -42,8 +43,8 @@ async def judge_in_slices(watches: Iterable[Watch]) -> None:
     """Judge most of the new exchanges, without blocking other requests."""
     async with LongJob() as job:
         for watch in watches:
-            # Clients may send requests faster than this loop judges them. Therefore the loop judges
-            # at most as many exchanges as a log can hold. The report judges the rest.
+            # Clients may send requests faster than this loop judges them, so it judges at most as
+            # many exchanges as a log can contain. The rest are judged when the report is created.
             for _ in range(CAPACITY // _SLICE):
                 if not watch.judge_some(_SLICE):
                     break
@@ -51,14 +52,14 @@ async def judge_in_slices(watches: Iterable[Watch]) -> None:
 
 
 def clear_conduct(engine: Engine) -> None:
-    """Discard all conduct findings so far. Judging continues with the next request."""
+    """Discard all existing conduct findings. Judging continues with the next request."""
     watch_of(engine).begin_anew()
 
 
 def check_rules(ids: Sequence[str], name: str) -> None:
-    """Raise ControlRefusal 400 if an id is not the id of a conduct rule.
+    """Raise ControlRefusal 400 if any of the ids is not the id of a conduct rule.
 
-    `name` is the name of the parameter that contains the ids.
+    `name` is the name of the parameter in which the ids were sent.
     """
     for id_ in ids:
         if id_ not in RULES:
@@ -67,5 +68,5 @@ def check_rules(ids: Sequence[str], name: str) -> None:
 
 
 def list_rules() -> list[ConductRuleRow]:
-    """List every conduct rule, with its reason and the remedy."""
+    """List all conduct rules, with their reasons and remedies."""
     return list(RULES.values())

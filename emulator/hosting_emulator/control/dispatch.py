@@ -1,4 +1,4 @@
-"""Routes a request under `/_emulator` to its endpoint, and writes the endpoint's result."""
+"""Routes requests under `/_emulator` to their endpoints, and converts the endpoints' results to responses."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
 async def handle(context: Context, path: str) -> web.StreamResponse:
-    """Return the response to a request. `path` is the whole path, without the query.
+    """Return the response to a request. `path` is the complete path, without the query.
 
-    A change is stored durably before its response is returned.
+    Any change is stored durably before the response is returned.
     """
     method = context.request.method
     if method == "HEAD":
         method = "GET"
     rest = path[len(PREFIX) :]
     if method != "DELETE":
-        # The slash at the end of `DELETE …/faults/` is significant, because this path names a fault
-        # with an empty id. Without the slash at the end, the path would name all faults.
+        # The trailing slash in `DELETE …/faults/` is significant: this path names a fault with an
+        # empty id, but the path without the slash names all faults.
         rest = rest.rstrip("/")
     try:
         route, values = _find_route(method, rest)
@@ -62,7 +62,7 @@ async def handle(context: Context, path: str) -> web.StreamResponse:
 
 
 class _WrongMethod(Exception):
-    """The path exists, but it does not accept the request's method.
+    """Raised if the path exists but does not accept the request's method.
 
     `allowed` contains the methods that the path accepts.
     """
@@ -73,7 +73,7 @@ class _WrongMethod(Exception):
 
 
 def _find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
-    """Return the route for a request, and the values of the path parameters.
+    """Return the route for a request and the values of its path parameters.
 
     Raises ControlRefusal 404 for an unknown path, and _WrongMethod if the path does not accept the
     method.
@@ -116,9 +116,9 @@ async def _respond(context: Context, route: Route, values: Mapping[str, str]) ->
 async def _respond_as_provider(
     context: Context, route: Route, values: Mapping[str, str]
 ) -> web.StreamResponse:
-    """Return a response of the identity provider.
+    """Return a response from the identity provider.
 
-    The Date header is in world time, as are the timestamps in tokens.
+    Its Date header is in world time, like the timestamps in tokens.
     """
     engine = context.engine(values.get("world", DEFAULT_WORLD))
     body = await context.bytes()
@@ -137,7 +137,7 @@ async def _respond_as_provider(
 def _read_query(context: Context, route: Route, endpoint: Endpoint) -> dict[str, Any]:
     """Return the values of the query parameters. Raises ControlRefusal 400 for an unknown parameter.
 
-    A page without declared parameters accepts any query, because the page's scripts read the query.
+    A page that declares no parameters accepts any query, because the page's scripts read it.
     """
     query = parse_qs(context.query, keep_blank_values=True)
     if endpoint.query or not isinstance(route.response, Media):
@@ -150,7 +150,7 @@ def _read_query(context: Context, route: Route, endpoint: Endpoint) -> dict[str,
 
 
 async def _write(context: Context, route: Route, value: Any) -> web.StreamResponse:
-    """Return the response for the result of an endpoint."""
+    """Convert an endpoint's result to a response."""
     if isinstance(value, web.StreamResponse):
         return value
     if isinstance(route.response, NoContent):

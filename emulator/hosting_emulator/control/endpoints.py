@@ -1,14 +1,14 @@
-"""Loads the endpoints under `/_emulator`, and reads the declarations of their inputs.
+"""Loads the endpoints under `/_emulator` and reads the declarations of their inputs.
 
-An endpoint is a function. The function's docstring documents the endpoint, and the function's
-parameters declare the inputs. The `context` parameter is the request's context. `engine` is the
-engine of the world in the path, or of the default world if the path names no world. `body` is the
-JSON body, decoded as the parameter's type. The type of the `body` parameter has an `Example` in its
-metadata. A parameter with the name of a path parameter receives the value from the path. The
-`http/query.py` module describes query parameters. All other parameters keep their defaults.
-Endpoints of the identity provider have a `request` parameter instead of `context` and `body`.
+An endpoint is a function. Its docstring documents the endpoint, and its parameters declare the
+inputs. `context` is the request's context. `engine` is the engine of the world in the path, or of
+the default world if the path names none. `body` is the JSON body, decoded as the parameter's type.
+This type must have an `Example` in its metadata. A parameter that has the same name as a path
+parameter receives the value from the path. For query parameters, see `http/query.py`. All other
+parameters keep their defaults. The identity provider's endpoints have a `request` parameter instead
+of `context` and `body`.
 
-The module of an endpoint is imported at the endpoint's first request, because importing all modules
+An endpoint's module is imported when the endpoint is first requested, because importing all modules
 at once would make `start` a sixth slower.
 """
 
@@ -27,7 +27,7 @@ from hosting_emulator.http.query import EndpointParameter, query_parameter, spli
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The function of an endpoint, and the declarations of its inputs.
+    """An endpoint's function and the declarations of its inputs.
 
     `parameters` contains the names of the parameters that are passed to the function. `query`
     contains the declarations of the query parameters, by name. `body` is the type of the JSON body,
@@ -43,7 +43,7 @@ class Endpoint:
 
 @cache
 def load_endpoint(endpoint: str) -> Endpoint:
-    """Return the endpoint that `MODULE:FUNCTION` names, where MODULE is relative to `hosting_emulator`."""
+    """Load the endpoint named by `MODULE:FUNCTION`, where MODULE is relative to `hosting_emulator`."""
     module, _, function_name = endpoint.partition(":")
     function = getattr(import_module(f"hosting_emulator.{module}"), function_name)
     parameters = dict(signature(function, eval_str=True).parameters)

@@ -1,7 +1,7 @@
 """Streams server-sent events to one listener.
 
-A listener that reads too slowly does not delay requests. A slow listener misses events, and
-receives a `gap` event instead. The connection of a listener that stops reading is closed.
+A listener that reads too slowly does not delay requests. Instead, it misses events and receives a
+`gap` event. If a listener stops reading, its connection is closed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.query import Words
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
-#: The time in real seconds between two comments that show that the connection is alive.
+#: How often a comment is sent to show that the connection is alive: the interval in real seconds.
 HEARTBEAT_S = 15.0
-#: The time in real seconds after which the connection is closed if a listener does not read waiting
-#: events.
+#: If a listener does not read waiting events for this many real seconds, its connection is closed.
 STUCK_S = 30.0
-#: The time in real milliseconds after which a browser reconnects.
+#: How long a browser waits before it reconnects, in real milliseconds.
 _RETRY_MS = 1000
 #: The maximum number of events to write at once.
 _BATCH = 50
@@ -38,12 +37,12 @@ _EVENT_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class EventWriter:
-    """Writes the events of worlds to one listener.
+    """Writes the events of one or more worlds to a single listener.
 
-    In a stream of a single world, the world's name is "". `last_ids` maps each world to the number
-    of the last event that the listener has seen, as a string. For a world without a valid number in
-    `last_ids`, the stream starts with the world's next event. `kinds` contains the kinds of events
-    to write, or is empty for all kinds. `request_filter` selects the requests to report. Raises
+    In a stream for a single world, the world's name is "". `last_ids` maps each world to the number
+    of the last event that the listener has seen, as a string. If it has no valid number for a
+    world, the stream starts with that world's next event. `kinds` contains the kinds of events to
+    write, or is empty for all kinds. `request_filter` selects the requests to report. Raises
     ControlRefusal 400 for an unknown kind.
     """
 
@@ -63,7 +62,7 @@ class EventWriter:
         self._request = request
         self._engines = dict(engines)
         self._request_filter = request_filter
-        #: The number of the last written event, by world.
+        #: The number of the last event that was written, by world.
         self._last_ids: dict[str, int] = {}
         for name, engine in engines.items():
             last_id = last_ids.get(name, "")
@@ -73,9 +72,9 @@ class EventWriter:
                 self._last_ids[name] = engine.feed.last_id
 
     async def run(self) -> web.StreamResponse:
-        """Write events until the client disconnects or all worlds of the stream are deleted."""
+        """Write events until the client disconnects or all of the stream's worlds have been deleted."""
         response = responses.stream("text/event-stream")
-        # Make proxies forward each event immediately.
+        # This makes proxies forward each event immediately.
         response.headers["X-Accel-Buffering"] = "no"
         await response.prepare(self._request)
         if self._request.method == "HEAD":
@@ -110,7 +109,7 @@ class EventWriter:
         """
         text = b"retry: %d\nid: %s\n\n" % (_RETRY_MS, self._id())
         while not client_left.done():
-            # Clear the flag before reading events, because a later event must wake the stream
+            # Clear the flag before reading the events, so that any later event wakes the stream
             # again.
             awake.clear()
             self._engines = {
@@ -131,8 +130,8 @@ class EventWriter:
     def _id(self) -> bytes:
         """Return the id of the last event.
 
-        In a stream of a single world, the id is the event's number. In a stream of several worlds,
-        the id contains a number for each world.
+        In a stream for a single world, the id is the event's number. In a stream for several
+        worlds, it contains a number for each world.
         """
         if "" in self._last_ids:
             return b"%d" % self._last_ids[""]
@@ -140,7 +139,7 @@ class EventWriter:
         return ",".join(parts).encode()
 
     def _next_events(self, name: str) -> bytes:
-        """Return the next events of a world as encoded text, and mark them as written."""
+        """Return a world's next events as encoded text, and mark them as written."""
         engine = self._engines[name]
         last_id = self._last_ids[name]
         events = engine.feed.since(last_id, _BATCH)
@@ -154,32 +153,32 @@ class EventWriter:
             self._last_ids[name] = event.id
             if self._is_selected(name, event):
                 if event.text is None:
-                    # Store the encoded event, because all listeners share it.
+                    # Store the encoded event, because it is the same for all listeners.
                     event.text = msgspec.json.encode(_data(engine, event, explanations))
                 texts.append(self._event(name, event.kind, event.text))
         return b"".join(texts)
 
     def _is_selected(self, name: str, event: FeedEvent) -> bool:
-        """Return whether the listener receives an event of a world."""
+        """Return whether the listener should receive a world's event."""
         if event.kind not in self._kinds:
             return False
         if event.kind == "worlds":
-            # Take this event only from one feed, because every world's feed contains it, and a
-            # listener to several worlds must receive it only once.
+            # Every world's feed contains this event, but a listener to several worlds must receive
+            # it only once, so take it from only one feed.
             return name in ("", DEFAULT_WORLD)
         if event.kind == "request":
             return self._request_filter.matches(event.facts)
         return True
 
     def _event(self, name: str, kind: str, data: bytes) -> bytes:
-        # The JSON contains no line break, so it fits in one `data` field.
+        # The JSON contains no line breaks, so it fits into a single `data` field.
         if name:
             data = b'{"world":"%s",%s' % (name.encode(), data[1:])
         return b"id: %s\nevent: %s\ndata: %s\n\n" % (self._id(), kind.encode(), data)
 
 
 def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> Any:
-    """Return the data of an event. The shape of the data depends on the kind of event (see `Feed`)."""
+    """Return an event's data. Its shape depends on the kind of event (see `Feed`)."""
     if event.kind == "request":
         return explanations.item(engine.world, event.facts)
     if event.kind == "clock":

@@ -1,4 +1,4 @@
-"""Endpoints that stream the events of worlds as server-sent events."""
+"""Endpoints that stream worlds' events as server-sent events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hosting_emulator.messages import RequestFilters
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _EVENT_KINDS: Final = Query("The kinds of events to send. Default: all.")
-#: A part of an event's id: the name of a world, and the number of one of its events.
+#: Part of an event id: a world's name and the number of one of its events.
 _WORLD_EVENT: Final = re.compile(r"([a-z0-9-]+)=(\d+)")
 
 
@@ -26,11 +26,11 @@ async def listen(
 ) -> web.StreamResponse:
     """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome` and `world`.
 
-    The `worlds` event is sent to every listener when any world is created or deleted. `kinds`, such
-    as `request,fault`, selects kinds of events. Filters select the requests to report. With the
-    `Last-Event-ID` header, the stream continues after the event with this id, if the event is still
-    stored. The `gap` event means that the client missed events and must read the world's state
-    again. To miss nothing, start to listen before you read the state.
+    Every listener also receives a `worlds` event when any world is created or deleted. `kinds`
+    selects kinds of events, as in `request,fault`. Filters select the requests to report. With the
+    `Last-Event-ID` header, the stream continues after the event with this id, if that event is
+    still stored. A `gap` event means that the client has missed events and must read the world's
+    state again. To avoid missing any, start listening before you read the state.
     """
     request_filter = read_filter(engine, filters)
     last_ids = {"": context.request.headers.get("Last-Event-ID", "")}
@@ -50,16 +50,17 @@ async def listen_to_worlds(
     kinds: Annotated[Words, _EVENT_KINDS],
     seen: Annotated[Text, Query("The id of the last event that the client has seen.")] = None,
 ) -> web.StreamResponse:
-    """Stream the events of the listed worlds, or of all worlds.
+    """Stream events from the listed worlds, or from all worlds.
 
-    The `world` member of each event is the name of its world. The id of an event is a position in
-    the events of every world. `seen`, or the `Last-Event-ID` header, is the id after which the
-    stream continues. A listed world that does not exist is skipped. The `worlds` event reports each
-    world that is created or deleted.
+    The `world` member of each event is the name of its world. An event's id marks a position in the
+    events of every world. The stream continues after the id in `seen` or in the `Last-Event-ID`
+    header. Listed worlds that do not exist are skipped. A `worlds` event reports each world that is
+    created or deleted.
     """
     names = worlds or [engine.world.name for engine in context.worlds]
     engines = {}
-    # Always include the default world, because it reports the creation and deletion of worlds.
+    # Always include the default world, because its feed reports the creation and deletion of
+    # worlds.
     for name in [DEFAULT_WORLD, *names]:
         engine = context.worlds.get(name)
         if engine is not None:

@@ -31,9 +31,9 @@ def arm_fault(
     context: Context,
     body: Annotated[FaultDocument, Example({"abort": {"code": "rate_limited"}, "times": 1})],
 ) -> JsonObject:
-    """Arm a fault, which applies after the faults that are already armed.
+    """Arm a fault. It applies after all faults that are already armed.
 
-    The body describes the fault as a scenario does.
+    The body describes the fault in the same way as in a scenario.
     """
     return arm_rule(engine, body, FAULT, partial(check_handshake_fault, context, engine.world.name))
 
@@ -49,10 +49,10 @@ def remove_fault(engine: Engine, fault: str) -> None:
 
 
 def clear_faults(engine: Engine) -> FaultsRemoved:
-    """Remove all faults except protected faults, and return the number of removed faults."""
+    """Remove all faults except protected ones, and return how many were removed."""
     return clear_rules(engine, FAULT)
 
 
 def list_kinds() -> FaultKinds:
-    """List every kind of fault with its options, and all fields for matching and counting."""
+    """List all kinds of faults with their options, and all fields for matching and counting."""
     return describe_kinds()

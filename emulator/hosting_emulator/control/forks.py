@@ -1,4 +1,4 @@
-"""The endpoint that copies a world into a new world."""
+"""The endpoint that copies a world to a new world."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.messages import WorldSummary
 
 
 class NewFork(Body):
-    """A copy of a world to create. `commit` selects the commit to copy (default: the latest).
+    """The copy of a world to create. `commit` selects the commit to copy (default: the latest).
 
     If `token` is present, even as `{}`, the response contains an access token.
     """
@@ -30,7 +30,7 @@ def fork_world(
     engine: Engine,
     body: Annotated[NewFork, Example({"token": {"user": "member"}})],
 ) -> WorldSummary:
-    """Copy a world into a new, independent world."""
+    """Copy a world to a new, independent world."""
     name = new_world_name(context, body.name)
     state = None
     if body.commit is not None:

@@ -1,6 +1,6 @@
 """Checks whether this server can inject faults into the TLS handshake.
 
-A fault at the TLS handshake can affect several worlds.
+Such a fault can affect several worlds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from hosting_emulator.world.value import World
 
 
 def check_handshake_faults(context: Context, world: World) -> None:
-    """Refuse a world if it contains a TLS handshake fault that `check_handshake_fault` refuses.
+    """Refuse a world that contains a TLS handshake fault which `check_handshake_fault` would
+    refuse.
 
     Raises ControlRefusal.
     """
@@ -22,7 +23,8 @@ def check_handshake_faults(context: Context, world: World) -> None:
 
 
 def check_handshake_fault(context: Context, world_name: str, fault: Fault) -> None:
-    """Refuse a TLS handshake fault that cannot act on this server or would affect other worlds in use.
+    """Refuse a TLS handshake fault that cannot act on this server or would affect other worlds that
+    are in use.
 
     Raises ControlRefusal.
     """

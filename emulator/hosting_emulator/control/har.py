@@ -1,8 +1,9 @@
-"""Exports the request log as an HTTP Archive 1.2, which browsers can open in their network panel.
+"""Exports the request log as an HTTP Archive (HAR) 1.2, which browsers can open in their network
+panel.
 
-The document is built from plain dictionaries rather than message classes, because the HAR
-specification defines its format. Members whose names start with an underscore are extensions of the
-emulator.
+The document is built from plain dictionaries rather than message classes, because its format is
+defined by the HAR specification. Members whose names start with an underscore are the emulator's
+own extensions.
 """
 
 from __future__ import annotations
@@ -51,16 +52,16 @@ async def export_har(
     filters: RequestFilters,
     limit: Limit = 1000,
     state: Annotated[
-        bool, Query("Include the world's state before the first exchange, for replays.")
+        bool, Query("Include the world's state from before the first exchange, for replays.")
     ] = False,
 ) -> web.StreamResponse:
-    """Return the latest matching exchanges, oldest first, as an HTTP Archive 1.2.
+    """Return the latest matching exchanges, oldest first, as an HTTP Archive (HAR) 1.2.
 
-    With `state`, the archive includes the world's state before the first exchange, so that the
+    With `state`, the archive includes the world's state from before the first exchange, so that the
     exchanges can be replayed in an identical world.
     """
     entries = await find_entries(engine, filters, limit)
-    # Leave out second deliveries of a request, because no client sent them.
+    # Leave out second deliveries, because no client sent them.
     entries = [entry for entry in entries if not entry.second_delivery_of]
     entries.reverse()
     log: JsonObject = {
@@ -91,21 +92,21 @@ async def export_har(
 
 
 def _frozen(world: World) -> World:
-    """Return a copy of a world, and freeze the copy's clock so that due events do not run."""
+    """Return a copy of a world with a frozen clock, so that due events do not run."""
     clock = clocks.start("frozen", None, world.at_ms, 0)
     writes = {CLOCK.name: {SINGLETON_KEY: clock}}
     return apply(world, writes, commit=world.commit, at_ms=world.at_ms)
 
 
 def _encoded_state(world: World) -> msgspec.Raw:
-    """Return the state of a world as JSON. For a large state, this takes a long time."""
+    """Return a world's state as JSON. For a large world, this takes a long time."""
     return msgspec.Raw(msgspec.json.encode(export_state(world)))
 
 
 def _world_names(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
-    """Return the name, start and assumptions of a world, and the ids of its records by alias.
+    """Return a world's name, start time and assumptions, and the ids of its records by alias.
 
-    A replay uses the ids to translate requests for another world.
+    A replay in another world uses these ids to translate the requests.
     """
     world = engine.world
     at_ms = entries[0].world.at_ms if entries else engine.run_due()
@@ -121,10 +122,10 @@ def _world_names(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
 
 
 def _began_at(engine: Engine) -> str | None:
-    """Return the world time at which a world was created from its seed or its scenario.
+    """Return the world time at which a world was created from its seed or scenario.
 
-    Returns None if the world is a fork, if an earlier process stored it, or if the history no
-    longer includes its creation.
+    Returns None if the world is a fork, if it was stored by an earlier process, or if its creation
+    is no longer in the history.
     """
     for commit in reversed(engine.history):
         if commit.title == "began" and commit.number > 1:

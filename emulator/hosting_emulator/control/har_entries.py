@@ -1,4 +1,4 @@
-"""Converts an exchange from the request log to an HTTP Archive (HAR) 1.2 entry."""
+"""Converts exchanges from the request log to HTTP Archive (HAR) 1.2 entries."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 def har_entry(
     prefix: str, entry: Entry, exchange: WholeExchange, delivered: WholeExchange
 ) -> JsonObject:
-    """Return the archive entry for an exchange.
+    """Return the HAR entry for an exchange.
 
-    `prefix` is the part of the world's URL before the path. `entry` is the exchange in the log, and
-    `exchange` is a view of the exchange without secrets. `delivered` is the view of the exchange
+    `prefix` is the part of the world's URL before the path. `entry` is the exchange's log entry,
+    and `exchange` is a view of the exchange without secrets. `delivered` is a view of the exchange
     whose response the client received.
     """
     duration_ms = exchange.duration_us / 1000
@@ -48,7 +48,7 @@ def _har_request(prefix: str, exchange: WholeExchange) -> JsonObject:
         "method": exchange.method,
         "url": _url(prefix, exchange),
         "httpVersion": "HTTP/1.1",
-        # The list of cookies is empty, because the values of cookies are secrets.
+        # The list of cookies is empty, because cookie values are secret.
         "cookies": [],
         "headers": _named_values(message.headers),
         "queryString": _named_values(parameters),
@@ -88,15 +88,15 @@ def _har_response(exchange: WholeExchange) -> JsonObject:
         "redirectURL": HeaderValues(message.headers).get("location", ""),
         "headersSize": -1,
         "bodySize": message.body_bytes,
-        # Include this member, because otherwise Chromium adds -1, for the unknown size of the
-        # headers, to the size of the body.
+        # Without this member, Chromium would add -1, for the unknown size of the headers, to the
+        # size of the body.
         "_transferSize": message.body_bytes,
         "comment": comment,
     }
 
 
 def _har_principal(entry: Entry) -> JsonObject | None:
-    """Return the ids of a request's caller, or None if the request was not authenticated."""
+    """Return the ids of the caller who sent a request, or None if the request was not authenticated."""
     principal = entry.principal
     if not principal:
         return None

@@ -1,4 +1,4 @@
-"""Endpoints that list a world's commits and rewind the world to a commit."""
+"""Endpoints that list a world's commits and rewind the world to one of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Rewind(Body):
 async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> web.StreamResponse:
     """List the latest commits, newest first. `first` is the number of the oldest stored commit.
 
-    `summary` describes a commit's changes, and is empty if the title already describes them.
+    `summary` describes the changes in a commit. It is empty if the title already describes them.
     Commits that only count requests, for faults and the rate limit, are not listed, so rewinding to
     the first item does not undo their counts.
     """
@@ -50,7 +50,7 @@ def _commit_entry(commit: Commit) -> CommitEntry:
 def find_state(engine: Engine, commit: int) -> World:
     """Return the world as it was after a commit.
 
-    Raises ControlRefusal 404 if the commit is not stored.
+    Raises ControlRefusal 404 if the commit is no longer stored.
     """
     first = engine.history[0].number
     last = engine.world.commit
@@ -63,7 +63,7 @@ def rewind(
 ) -> WorldSummary:
     """Rewind a world to its state after a commit.
 
-    The rewind is itself a new commit. The status is 404 if the commit is not stored.
+    The rewind is itself a new commit. The status is 404 if the commit is no longer stored.
     """
     rewind_world(engine, body.commit)
     return world_summary(context, engine)

@@ -1,4 +1,4 @@
-"""Endpoints that list interventions and apply an intervention to a world."""
+"""Endpoints that list interventions and apply them to a world."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def intervene(
         InterventionDocument, Example({"move_dns": {"project": "shop", "to": "revoked"}})
     ],
 ) -> InterventionDone:
-    """Change a world in a way that the public API does not offer, and return a description of the change.
+    """Change a world in a way that is not possible through the public API, and describe the change.
 
-    The status is 409 if the change is impossible in the current state of the world.
+    The status is 409 if the change is impossible in the world's current state.
     """
     with refused_as(400, "Intervention refused", DocumentRefused):
         intervention = read_intervention(body)
@@ -40,5 +40,5 @@ def intervene(
 
 
 def list_interventions() -> list[InterventionRow]:
-    """List every intervention with its fields."""
+    """List all interventions with their fields."""
     return describe_interventions()

@@ -1,4 +1,4 @@
-"""The user API keys of a world, without their values."""
+"""A world's user API keys, without their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds exchanges in the request log of a world."""
+"""Finds exchanges in a world's request log."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hosting_emulator.messages import RequestFilters
 
 
 def require_entry(engine: Engine, number: str) -> Entry:
-    """Return the logged exchange with the given number.
+    """Return the logged exchange with this number.
 
     Raises ControlRefusal 404 if the log has no such exchange.
 
-    `number` is a part of the request's path, so it can be any string.
+    `number` comes from the request's path, so it can be any string.
     """
     entry = None
     if REQUEST_NUMBER.fullmatch(number):
@@ -30,9 +30,9 @@ def require_entry(engine: Engine, number: str) -> Entry:
 
 
 async def find_entries(engine: Engine, filters: RequestFilters, limit: int) -> list[Entry]:
-    """Return the latest matching exchanges, at most `limit`, newest first.
+    """Return the latest matching exchanges, newest first, but at most `limit` of them.
 
-    Other requests are handled during the search. Raises ControlRefusal for an invalid filter.
+    Other requests can be handled during the search. Raises ControlRefusal for an invalid filter.
     """
     request_filter = read_filter(engine, filters)
     if request_filter == RequestFilter():

@@ -1,4 +1,4 @@
-"""The metrics of the process, in Prometheus's text format."""
+"""The process's metrics, in Prometheus's text format."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Collector:
         self._worlds = context.worlds
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every metric."""
+        """Yield all metrics."""
         info = {"version": self._facts.version, "durability": self._facts.durability}
         yield InfoMetricFamily("hosting_emulator", "The running emulator.", info)
         uptime_s = time.time() - parse_timestamp(self._facts.started_at) / 1000
@@ -86,14 +86,14 @@ def _lost_responses(tally: Tally) -> Metric:
     counts = {(kind,): count for kind, count in sorted(tally.lost.items())}
     return _counter(
         "lost_responses",
-        "Responses that did not arrive completely because of a fault, by kind.",
+        "Responses that did not arrive completely because of a fault, by kind of fault.",
         counts,
         "kind",
     )
 
 
 def _durations(tally: Tally) -> Metric:
-    """Return a histogram, by call, of the time that requests spend in the engine."""
+    """Return a histogram of the time that requests spent in the engine, by call."""
     family = HistogramMetricFamily(
         "hosting_emulator_request_duration_seconds",
         "Real time that a request spent in the engine.",
@@ -106,8 +106,7 @@ def _durations(tally: Tally) -> Metric:
         counts_by_call.setdefault(call, []).append(count)
     for call, counts in sorted(counts_by_call.items()):
         buckets = [count.buckets for count in counts]
-        # Accumulate the counts, because in Prometheus's format, each bucket includes all lower
-        # buckets.
+        # In Prometheus's format, each bucket includes all lower buckets.
         totals = accumulate(map(sum, zip(*buckets, strict=True)))
         took_ns = sum(count.took_ns for count in counts)
         family.add_metric([call or "none"], list(zip(bounds, totals, strict=True)), took_ns / 1e9)
@@ -129,9 +128,9 @@ def _full_name(name: str) -> str:
 
 
 def _filled(family: Counter | Gauge, value: float | Mapping[Any, float]) -> Metric:
-    """Add values to a metric, and return the metric.
+    """Add values to a metric, and return it.
 
-    `value` is a single value, or maps each tuple of label values to its value.
+    `value` is either a single value or a mapping from label values to values.
     """
     values = value if isinstance(value, Mapping) else {(): value}
     for label_values, number in values.items():

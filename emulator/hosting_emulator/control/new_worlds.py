@@ -1,4 +1,4 @@
-"""The endpoint that creates a world, with default content or from a scenario or an exported state."""
+"""The endpoint that creates a world with default content, from a scenario or from an exported state."""
 
 from __future__ import annotations
 
@@ -37,14 +37,15 @@ from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import WorldSource
 from hosting_emulator.world.value import World
 
-#: The minimum time to live of a world, in real milliseconds.
+#: A world's minimum time to live, in real milliseconds.
 _SHORTEST_TTL_MS = 100
 
 
 class NewClock(Body):
-    """The clock of a new world.
+    """A new world's clock.
 
-    `rate` is the number of world seconds per real second. `at` is the world's time at the start.
+    `rate` is the number of world seconds per real second. `at` is the time at which the world
+    starts.
     """
 
     mode: Mode = "real"
@@ -53,12 +54,12 @@ class NewClock(Body):
 
 
 class NewWorld(Body):
-    """A world to create. By default, a world without a name is temporary.
+    """The world to create. By default, a world without a name is temporary.
 
     `vary` is the seed of a variation, or null for no variation. If `token` is present, even as
-    `{}`, the response contains an access token. The world is deleted when it has received no
-    request for at least the real time `ttl`, such as `6h`. `observation` is the id of an
-    observation that watches the world from its first request.
+    `{}`, the response contains an access token. `ttl` is a real time such as `6h`: the world is
+    deleted after it has received no requests for at least this long. `observation` is the id of an
+    observation that will watch the world from its first request.
     """
 
     name: WorldName | None = None
@@ -80,9 +81,9 @@ async def create_world(
 ) -> WorldSummary:
     """Create a world: a default world, or a world from a scenario or an exported state.
 
-    By default, a world without a name is temporary, which means that it is kept only in memory.
-    With `vary`, the world's responses vary. With `token`, the response contains everything that a client
-    needs: base URL, ids, clock and an access token.
+    By default, a world without a name is temporary: it exists only in memory. With `vary`, the
+    world's responses vary. With `token`, the response contains everything that a client needs: the
+    base URL, ids, the clock and an access token.
     """
     variation = read_variation_of_new_world(context, body.vary, body.vary_only)
     ttl_ms = _read_ttl_ms(body.ttl)
@@ -109,7 +110,7 @@ async def create_world(
 
 
 def _read_ttl_ms(duration: str | None) -> int | None:
-    """Return a time to live in real milliseconds, or None if `duration` is None.
+    """Parse a time to live, and return it in real milliseconds, or None if `duration` is None.
 
     Raises ControlRefusal 400 if `duration` is invalid.
     """
@@ -120,7 +121,7 @@ def _read_ttl_ms(duration: str | None) -> int | None:
 
 
 async def _build_world(context: Context, body: NewWorld, name: str) -> World:
-    """Return the world that a request describes. Raises ControlRefusal, or ClockRefused for the clock."""
+    """Build the world that a request describes. Raises ControlRefusal, or ClockRefused for the clock."""
     if body.state is not None:
         return await _imported_world(context, body, body.state, name)
     seed = body.seed
@@ -139,8 +140,7 @@ async def _imported_world(context: Context, body: NewWorld, state: JsonObject, n
         )
         raise ControlRefusal(400, "Bad request", message)
     world = await import_world(state, name, body.seed)
-    # Check the name again, because a request that was handled during the import may have taken the
-    # name.
+    # Check the name again, because another request may have taken it during the import.
     check_new_name(context, name)
     return world
 
@@ -148,8 +148,8 @@ async def _imported_world(context: Context, body: NewWorld, state: JsonObject, n
 def _scenario_world(
     context: Context, body: NewWorld, scenario: Chosen, name: str, seed: str
 ) -> World:
-    # Import this module here, because the import takes 50 ms and would delay the first world of a
-    # test session.
+    # Imported here because the import takes 50 ms, which would delay the first world in a test
+    # session.
     from hosting_emulator.control.scenario_worlds import fresh_world
 
     world = fresh_world(context, scenario, name, seed)
@@ -175,7 +175,7 @@ def _default_world(context: Context, body: NewWorld, name: str, seed: str) -> Wo
             at_ms = parse_timestamp(clock.at)
     with refused_as(400, "Assumption refused", AssumptionRefused):
         assumptions = Assumptions().changed(body.assumptions)
-    # Accept any mode here, because the creation of the clock checks the mode.
+    # Any mode is accepted here, because it is checked when the clock is created.
     mode: Any = clock.mode
     source = WorldSource(mode, clock.rate, at_ms, assumptions, chosen=tuple(body.assumptions))
     return context.worlds.default(name, seed, source)

@@ -1,4 +1,4 @@
-"""Endpoints that begin, report and end observations."""
+"""Endpoints that begin and end observations and report on them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from hosting_emulator.http.endpoint import (
 )
 from hosting_emulator.http.query import Milliseconds, Query
 
-#: The time in real seconds between two checks for requests in progress.
+#: How often to check for requests in progress: the interval in real seconds.
 _LOOK_S = 0.01
 
 
 class NewObservation(Body):
-    """An observation to begin.
+    """The observation to begin.
 
-    `worlds` contains the names of worlds to observe, or is null for all worlds. Copies of the named
+    `worlds` contains the names of the worlds to observe, or is null for all worlds. Copies of these
     worlds are observed too. `skip_rules` contains the ids of conduct rules to skip. `replaces` is
-    the id of an observation that ends when the new observation begins. The new observation
-    continues the coverage of the observation that it replaces.
+    the id of an observation that ends when the new one begins. The new observation takes over its
+    coverage.
     """
 
     worlds: list[str] | None = None
@@ -41,11 +41,11 @@ class NewObservation(Body):
 def begin_observation(
     context: Context, body: Annotated[NewObservation, Example({"worlds": None})]
 ) -> messages.ObservationState:
-    """Begin an observation, which counts and judges every request to its worlds from now on.
+    """Begin an observation, which counts and judges all further requests to its worlds.
 
-    An observation of all worlds includes worlds that are created later. Deleting, resetting,
-    loading or replacing a world ends a chapter of the observation, and the results of this chapter
-    are kept. End the observation with DELETE.
+    An observation of all worlds includes worlds that are created later. If a world is deleted,
+    reset, loaded or replaced, its current chapter in the observation ends, but the chapter's
+    results are kept. End the observation with DELETE.
     """
     check_rules(body.skip_rules, "skip_rules")
     for name in body.worlds or ():
@@ -71,14 +71,16 @@ async def show_observation(
     ] = False,
     wait_ms: Annotated[
         Milliseconds,
-        Query("Wait at most this long, in real milliseconds, until no request is in progress."),
+        Query(
+            "Wait until no requests are in progress, but at most this long, in real milliseconds."
+        ),
     ] = 0,
 ) -> messages.ObservationReport:
-    """Report the requests and findings of an observation, with a verdict for each chapter.
+    """Report an observation's requests and findings, with a verdict for each chapter.
 
-    With `final`, the report includes rules that can be judged only after the clients have finished.
-    Requests that are still in progress after `wait_ms` are listed. Unfinished requests are judged
-    on what is known so far.
+    With `final`, the report includes the rules that can be judged only after the clients have
+    finished. Requests that are still in progress after `wait_ms` are listed, and are judged on what
+    is known at that point.
     """
     process_observation = find_observation(context, observation)
     await _wait_for_responses(process_observation, wait_ms / 1000)
@@ -87,7 +89,7 @@ async def show_observation(
 
 
 async def _wait_for_responses(observation: ProcessObservation, most_s: float) -> None:
-    """Wait until no request is in progress, for at most `most_s` real seconds."""
+    """Wait until no requests are in progress, but at most `most_s` real seconds."""
     loop = asyncio.get_running_loop()
     deadline_s = loop.time() + most_s
     while observation.in_progress() and loop.time() < deadline_s:

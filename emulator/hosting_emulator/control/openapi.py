@@ -1,9 +1,10 @@
-"""The OpenAPI 3.1 document of the control API, generated from the declarations that serve it.
+"""The OpenAPI 3.1 document for the control API, generated from the same declarations that the
+server uses.
 
-The table of routes supplies the paths, response statuses and response types. The endpoints supply
-the descriptions, parameters and bodies. The schemas of responses come from `messages`. The schemas
-of scenarios, faults and interventions come from the schema of scenario files. Pages and the files
-that they load are not included.
+Paths, response statuses and response types come from the table of routes. Descriptions, parameters
+and bodies come from the endpoints. The schemas for responses come from `messages`, and those for
+scenarios, faults and interventions from the schema for scenario files. Pages and the files that
+they load are not included.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ Requests from another machine, or through a proxy, need the control token, excep
 check, the documentation, the contract's tables and the identity provider. Requests from this
 machine need no token, unless the emulator's public URL is on another machine.
 """
-#: The media types of pages and their files, which are not part of the API.
+#: The media types of pages and the files they load, which are not part of the API.
 _PAGE_TYPES: Final = ("text/html", "text/css", "*/*")
 
 
 def control_document(base_url: str, version: str, operation_id: str | None = None) -> JsonObject:
-    """Return the OpenAPI document for a client that reaches the server at `base_url`.
+    """Return the OpenAPI document for a client that uses `base_url` for the server.
 
-    `operation_id` is the id of an operation in the default world, used as an example.
+    `operation_id` is the id of an operation in the default world to use as an example.
     """
     collection = SchemaCollection()
     paths: JsonObject = {}
@@ -95,10 +96,10 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
 
 
 def _operation_id(route: Route, ids: Container[str]) -> str:
-    """Return a unique id for an OpenAPI operation: the endpoint's name in camel case."""
+    """Return a unique id for an OpenAPI operation, based on the endpoint's name in camel case."""
     id_ = re.sub("_(.)", lambda match: match[1].upper(), route.function)
     if id_ in ids and "{world}" in route.path:
-        # Add a suffix, because the route for the default world comes first and has the plain id.
+        # The route for the default world comes first and gets the plain id, so add a suffix here.
         id_ += "OfWorld"
     if id_ in ids:
         id_ += route.method.title()
@@ -106,7 +107,7 @@ def _operation_id(route: Route, ids: Container[str]) -> str:
 
 
 def _referenced(document: Any, schemas: JsonObject) -> JsonObject:
-    """Return the schemas that a part of the document references, directly or indirectly."""
+    """Return the schemas that part of the document references, directly or indirectly."""
     names = set()
     parts = [document]
     while parts:

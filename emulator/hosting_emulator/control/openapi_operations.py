@@ -1,4 +1,4 @@
-"""The operations of the control API's OpenAPI document: parameters, bodies and responses."""
+"""The operations in the control API's OpenAPI document: parameters, bodies and responses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REFUSED: Final = {
     "4XX": "Refused; nothing was changed.",
     "503": "The change could not be saved to disk.",
 }
-#: Endpoints whose errors can have the OAuth format.
+#: The endpoints whose errors can be in OAuth format.
 _OAUTH: Final = ("token", "userinfo")
 
 
@@ -56,14 +56,14 @@ _TOKEN_FORM_EXAMPLE: Final = {
 def operation_document(
     route: Route, collection: SchemaCollection, operation_id: str | None
 ) -> JsonObject:
-    """Return the OpenAPI operation of a route, without the operation's id and tag.
+    """Return the OpenAPI operation for a route, without its id and tag.
 
     Adds the referenced schemas to `collection`. `operation_id` is the id of a hosting operation to
-    use as an example, or None if the example world has no operation.
+    use as an example, or None if the example world has no operations.
     """
     endpoint = load_endpoint(route.endpoint)
-    # Collect the schemas of responses first, because the document lists schemas in the order of
-    # their first use.
+    # Collect the response schemas first, because the document lists schemas in the order in which
+    # they are first used.
     responses = _responses(route, collection)
     description = cleandoc(endpoint.function.__doc__ or "")
     first_paragraph = description.partition("\n\n")[0]
@@ -101,7 +101,7 @@ def _responses(route: Route, collection: SchemaCollection) -> JsonObject:
 
 
 def _path_parameters(route: Route, operation_id: str | None) -> list[JsonObject]:
-    """Return the parameters of a route's path, in order."""
+    """Return the parameters in a route's path, in order."""
     parameters = []
     for name in re.findall(r"\{(\w+)", route.path):
         declaration = PATH_PARAMETERS[name]
@@ -120,7 +120,7 @@ def _path_parameters(route: Route, operation_id: str | None) -> list[JsonObject]
 def _query_parameters(
     parameter: EndpointParameter, collection: SchemaCollection
 ) -> list[JsonObject]:
-    """Document the query parameters that one parameter of an endpoint's function reads."""
+    """Document the query parameters that are passed in one parameter of an endpoint's function."""
     if parameter.kind is RequestFilters:
         return _filters()
     schema = collection.schema(parameter.kind)
@@ -153,7 +153,7 @@ def _parameter(name: str, description: str, schema: JsonObject, example: Any) ->
 
 
 def _body(route: Route, endpoint: Endpoint, collection: SchemaCollection) -> JsonObject | None:
-    """Return the request body of an operation, or None if the operation has no body."""
+    """Return an operation's request body, or None if it has none."""
     if route.is_identity and route.function == "token":
         schema = collection.schema(TokenForm)
         content = {"schema": {"$ref": schema["$ref"]}, "example": _TOKEN_FORM_EXAMPLE}
@@ -163,12 +163,12 @@ def _body(route: Route, endpoint: Endpoint, collection: SchemaCollection) -> Jso
     schema = collection.schema(endpoint.body)
     is_required = bool(schema.get("required"))
     if "$ref" in schema:
-        # Keep only the reference, because the Python type of the body is less precise than the
-        # referenced schema.
+        # Keep only the reference, because the referenced schema is more precise than the body's
+        # Python type.
         schema = {"$ref": schema["$ref"]}
         name = schema["$ref"].removeprefix(COMPONENTS)
-        # If the schema is not in the collection, it comes from the schema of scenario files, and
-        # then always requires a member.
+        # A schema that is not in the collection comes from the schema for scenario files, and
+        # always requires a member.
         is_required = bool(collection.schemas.get(name, {"required": [name]}).get("required"))
     content = {"schema": schema}
     if endpoint.example is not None:

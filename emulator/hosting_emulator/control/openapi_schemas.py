@@ -1,4 +1,4 @@
-"""The schemas of the control API's OpenAPI document."""
+"""The schemas in the control API's OpenAPI document."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ TEXT: Final[JsonObject] = {"type": "string"}
 
 
 class SchemaCollection:
-    """The schemas of request and response bodies, by name."""
+    """Collects the schemas of request and response bodies, by name."""
 
     def __init__(self) -> None:
         self.schemas: JsonObject = {}
 
     def schema(self, kind: Any) -> JsonObject:
-        """Return the schema of a type, and add the schemas of its structs to `schemas`."""
+        """Return the schema for a type, and add the schemas of its structs to `schemas`."""
         (schema,), parts = schema_components([kind], ref_template=COMPONENTS + "{name}")
         for name, part in parts.items():
             message = getattr(messages, name, None)
@@ -42,7 +42,7 @@ class SchemaCollection:
         return schema
 
     def response(self, response: ResponseType) -> JsonObject:
-        """Return the OpenAPI content of a response: the response's schema by media type."""
+        """Return a response's OpenAPI content: its schema, by media type."""
         if isinstance(response, Media):
             return {response.media_type: {"schema": TEXT}}
         assert not isinstance(response, NoContent)
@@ -58,10 +58,10 @@ class SchemaCollection:
 
 
 def _as_encoded(kind: type[ControlMessage], schema: JsonObject) -> JsonObject:
-    """Return the schema of a message as it is encoded in JSON.
+    """Return the schema for a message as it is encoded in JSON.
 
-    JSON omits a member whose value is None instead of encoding null. The fields that a user wrote
-    for a rule are encoded next to the other members.
+    In JSON, a member whose value is None is omitted rather than encoded as null, and the fields
+    that a user wrote for a rule are on the same level as the other members.
     """
     members = {name: member for name, member in schema["properties"].items() if name != WRITTEN}
     for field in msgspec.structs.fields(kind):
@@ -72,7 +72,7 @@ def _as_encoded(kind: type[ControlMessage], schema: JsonObject) -> JsonObject:
 
 
 def _without_null(schema: JsonObject) -> JsonObject:
-    """Return a schema with its `null` alternative and its default removed."""
+    """Return a schema without its `null` alternative and its default."""
     (alternative,) = (part for part in schema["anyOf"] if part != {"type": "null"})
     others = {name: word for name, word in schema.items() if name not in ("anyOf", "default")}
     return {**others, **alternative}
@@ -82,8 +82,8 @@ def simplify_for_generators(schema: Any) -> Any:
     """Simplify a schema for client generators.
 
     Generators assume that a member with a default is always present, and few of them support
-    `prefixItems`. The generators for Java support neither a union of an array and a string nor two
-    maps of strings in one class.
+    `prefixItems`. Java generators support neither a union of an array and a string nor two maps of
+    strings in the same class.
     """
     if isinstance(schema, list):
         return [simplify_for_generators(part) for part in schema]
@@ -91,10 +91,11 @@ def simplify_for_generators(schema: Any) -> Any:
         return schema
     result = {name: simplify_for_generators(part) for name, part in schema.items()}
     if all(isinstance(part, dict) for part in schema.values()):
-        # The values are the schemas of an object's members, so there is nothing left to simplify.
+        # `schema` maps the names of an object's members to their schemas, so there is nothing left
+        # to simplify.
         return result
     if "$ref" in result:
-        # Drop the other keywords, because they repeat the referenced schema and confuse generators.
+        # Drop all other keywords, because they repeat the referenced schema and confuse generators.
         return {"$ref": result["$ref"]}
     if "enum" in result:
         result.setdefault("type", _type_of_enum(result["enum"]))
@@ -117,7 +118,7 @@ def _type_of_enum(values: list[Any]) -> str:
 
 
 def _simplify_unions(schema: JsonObject) -> None:
-    """Remove unions that only list required members, and unions that contain an array."""
+    """Remove unions that only list required members and unions that contain an array."""
     for keyword in ("anyOf", "oneOf"):
         parts = [part for part in schema.get(keyword, []) if part.get("type") != "null"]
         if parts and all(part.keys() == {"required"} for part in parts):

@@ -11,7 +11,7 @@ from hosting_emulator.world.value import World
 
 
 def require_operation(world: World, operation_id: str) -> Operation:
-    """Return the operation with the given id.
+    """Return the operation with this id.
 
     Raises ControlRefusal 404 if the world has no such operation.
     """
@@ -23,8 +23,9 @@ def require_operation(world: World, operation_id: str) -> Operation:
 def require_operation_of(world: World, name: str) -> Operation:
     """Return the operation with this id, or an operation of the project with this alias or id.
 
-    A project stands for the operation that holds its mutation claim, or for its latest operation if
-    no operation is in progress. Raises ControlRefusal 404 if there is no such operation.
+    For a project, this is the operation that holds the project's mutation claim or, if no operation
+    is in progress, the project's latest operation. Raises ControlRefusal 404 if there is no such
+    operation.
     """
     operation = world.get(OPERATIONS, name)
     if operation is not None:
@@ -42,6 +43,6 @@ def require_operation_of(world: World, name: str) -> Operation:
 
 
 def operation_title(world: World, operation: Operation) -> str:
-    """Return an operation's kind and project, such as `apply project domains of shop`."""
+    """Return an operation's kind and project, for example `apply project domains of shop`."""
     project = alias_of(world, PROJECTS, operation.project_id)
     return f"{operation.kind.replace('_', ' ')} of {project}"

@@ -1,4 +1,4 @@
-"""Endpoints that list, explain and step a world's operations."""
+"""Endpoints that list and explain a world's operations and take their next steps."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ async def list_operations(
     engine: Engine,
     unfinished: Annotated[bool, Query("Return only operations that have not ended.")] = False,
     project: Annotated[
-        Text, Query("Return only operations of this project, by alias or id.", "shop")
+        Text, Query("Return only operations on this project, given by alias or id.", "shop")
     ] = None,
 ) -> Iterator[messages.OperationState]:
-    """List operations, oldest first. `unfinished` selects operations that have not ended.
+    """List operations, oldest first. With `unfinished`, list only operations that have not ended.
 
-    `project` selects the operations of a project.
+    With `project`, list only the operations on this project.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -62,7 +62,7 @@ def _operation_state(world: World, operation: Operation, now_ms: int) -> message
         stuck=operation.stuck,
         created_at=operation.created_at,
         updated_at=operation.updated_at,
-        # Operations with which a world begins were created before their records.
+        # The operations that a world starts with were created earlier than their records.
         age_ms=now_ms - parse_timestamp(operation.created_at),
         wait_reason=wait_reason(world, operation),
     )
@@ -71,9 +71,9 @@ def _operation_state(world: World, operation: Operation, now_ms: int) -> message
 async def operations_in_order(
     world: World, *, unfinished: bool, project_id: str | None = None
 ) -> Iterator[Operation]:
-    """Return operations, oldest first. `unfinished` selects operations that have not ended.
+    """Yield operations, oldest first. With `unfinished`, yield only operations that have not ended.
 
-    With `project_id`, only the operations of this project are returned.
+    With `project_id`, yield only the operations on this project.
     """
     rows = (
         operation
@@ -88,10 +88,10 @@ async def operations_in_order(
 
 
 def why_operation(context: Context, engine: Engine, operation: str) -> messages.Why:
-    """Explain an operation's state, what happens next, and how to advance the operation.
+    """Explain an operation's state, what will happen next, and how to advance the operation.
 
-    A project, by alias or id, stands for its operation in progress, or for its latest operation if
-    none is in progress.
+    If a project is given, by alias or id, its operation in progress is explained or, if none is in
+    progress, its latest operation.
     """
     engine.run_due()
     explanation = why(engine, require_operation_of(engine.world, operation).id)
@@ -104,7 +104,7 @@ def why_operation(context: Context, engine: Engine, operation: str) -> messages.
 
 
 def step_operation(engine: Engine, operation: str) -> JsonObject:
-    """Take an operation's next step now, and return the operation as the public API represents it."""
+    """Take an operation's next step now, and return the operation as the public API would."""
     now_ms = engine.run_due()
     require_operation(engine.world, operation)
     change = Change(engine.world, now_ms)

@@ -30,7 +30,7 @@ def arm_outcome(
 ) -> JsonObject:
     """Arm an outcome, which determines how the next matching operation proceeds and ends.
 
-    The outcome applies after the outcomes that are already armed.
+    The outcome applies after all outcomes that are already armed.
     """
     return arm_rule(engine, body, OUTCOME)
 
@@ -41,15 +41,15 @@ def show_outcome(engine: Engine, outcome: str) -> JsonObject:
 
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
-    """Remove an outcome. Operations that started with the outcome keep it."""
+    """Remove an outcome. Operations that have already started with it keep it."""
     remove_rule(engine, outcome, OUTCOME)
 
 
 def clear_outcomes(engine: Engine) -> FaultsRemoved:
-    """Remove all outcomes, and return the number of removed outcomes."""
+    """Remove all outcomes, and return how many were removed."""
     return clear_rules(engine, OUTCOME)
 
 
 def list_outcome_kinds() -> FaultKinds:
-    """List every kind of outcome with its options, and the operations to which it can apply."""
+    """List all kinds of outcomes with their options and the operations to which they can apply."""
     return describe_outcome_kinds()

@@ -1,6 +1,6 @@
-"""The endpoint that lists the projects of a world, each with its records.
+"""The endpoint that lists a world's projects, each with its records.
 
-The response contains no secrets, because the values of tickets are not stored.
+The response contains no secrets, because ticket values are not stored.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import World
 
-#: The maximum number of tickets per project, and the default maximum number of deployments.
+#: The maximum number of tickets listed for each project, and the default maximum number of
+#: deployments.
 _MOST_ITEMS = 10
 
 
 async def list_projects(
     engine: Engine,
     deployments: Annotated[
-        Limit, Query("Return at most this many of the newest deployments of each project.")
+        Limit, Query("Return at most this many deployments of each project, newest first.")
     ] = _MOST_ITEMS,
 ) -> Iterator[ProjectState]:
     """List the projects, sorted by alias, each with its records.
@@ -70,7 +71,7 @@ async def list_projects(
 def _project_state(
     world: World, project: Project, tickets: list[Ticket], now_ms: int, most_deployments: int
 ) -> ProjectState:
-    """Return the state of a project. `tickets` contains all of the project's tickets, newest first."""
+    """Return a project's state. `tickets` contains all of the project's tickets, newest first."""
     organization_name = project.organization_id
     plan = None
     organization_credits = None
@@ -150,10 +151,10 @@ def _members(world: World, project: Project) -> list[ProjectMember]:
 
 
 def _member(world: World, project: Project, membership: Membership) -> ProjectMember | None:
-    """Return an organization member as a project member, or None if they have no role in it."""
+    """Return an organization member as a project member, or None if the member has no role in the project."""
     alias = alias_of(world, USERS, membership.user_id)
     if membership.role == "owner":
-        # An owner of an organization also owns the organization's projects.
+        # The owners of an organization also own its projects.
         return ProjectMember(user=alias, role="owner", through="organization")
     grant = world.get(GRANTS, f"{project.id}/{membership.user_id}")
     if grant is None:

@@ -1,4 +1,4 @@
-"""Endpoints for protected faults, which a judge puts into worlds and which no client can remove."""
+"""Endpoints for protected faults, which a judge adds to worlds and which no client can remove."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from hosting_emulator.messages import ProtectedFaultState
 
 
 class NewProtectedFault(Body):
-    """A protected fault to add, given as exactly one of `fault`, `outcome` and `intervention`.
+    """The protected fault to add, given as exactly one of `fault`, `outcome` and `intervention`.
 
-    `worlds` contains the names of the worlds that get the fault, or is null for all worlds. The
-    fault also applies to copies of the named worlds.
+    `worlds` contains the names of the worlds that get the fault, or is null for all worlds. Copies
+    of these worlds get it too.
     """
 
     fault: FaultDocument | None = None
@@ -42,10 +42,9 @@ def protect_fault(
 ) -> ProtectedFaultState:
     """Apply a fault, an outcome or an intervention to worlds, and keep it in effect.
 
-    By default, every world gets the protected fault, including worlds that are created later. The
-    protected fault is restored after a reset, a scenario load, a state import, a rewind and the
-    removal of faults. All worlds share the counts of the protected fault. A world that is stored on
-    disk never gets a protected fault.
+    By default, every world gets the protected fault, including worlds that are created later. It is
+    restored after a reset, a scenario load, a state import, a rewind and the removal of faults. All
+    worlds share its counts. A world that is stored on disk never gets a protected fault.
     """
     documents = {kind: getattr(body, kind) for kind in KINDS}
     kinds = [kind for kind, document in documents.items() if document is not None]
@@ -68,7 +67,9 @@ def protect_fault(
 
 
 def _check_temporary(engine: Engine) -> None:
-    """Raise ControlRefusal 409 for a world on disk, because a protected fault must not be stored."""
+    """Raise ControlRefusal 409 for a world that is stored on disk, because a protected fault must
+    not be stored.
+    """
     if engine.protected is None:
         name = engine.world.name
         message = f"world {name!r} is kept on disk: a protected fault needs a temporary world"
@@ -76,7 +77,7 @@ def _check_temporary(engine: Engine) -> None:
 
 
 def show_protected_fault(context: Context, protected_fault: str) -> ProtectedFaultState:
-    """Show a protected fault with its total counts for all worlds."""
+    """Show a protected fault, with its counts totaled over all worlds."""
     return _state(_find_protected(context, protected_fault))
 
 
@@ -94,7 +95,7 @@ def remove_protected_fault(context: Context, protected_fault: str) -> None:
 
 
 def _find_protected(context: Context, id_: str) -> ProtectedFault:
-    """Return the protected fault with the given id. Raises ControlRefusal 404 if there is no such fault."""
+    """Return the protected fault with this id. Raises ControlRefusal 404 if there is none."""
     protected = context.worlds.protected.get(id_)
     return require(
         protected, "No such protected fault", f"there is no protected fault {id_[:80]!r}"
@@ -105,7 +106,7 @@ def _state(protected: ProtectedFault) -> ProtectedFaultState:
     worlds = None
     if protected.names is not None:
         worlds = sorted(protected.names)
-    # For an intervention, both counts are the number of worlds to which it was applied.
+    # For an intervention, both counts are the number of worlds to which it has been applied.
     seen = protected.applied
     hits = protected.applied
     if protected.fault is not None:

@@ -1,4 +1,4 @@
-"""Handles a request to an endpoint of the identity provider."""
+"""Handles requests to the identity provider's endpoints."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hosting_emulator.identity.request import IdentityRequest
 
 
 def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) -> faults.Exchange:
-    """Return an exchange with an endpoint of the identity provider.
+    """Return an exchange with one of the identity provider's endpoints.
 
     The exchange is a generator that yields delays in real milliseconds and returns the response.
-    The identity provider ignores unknown parameters (RFC 6749, section 3.1). The Date header is in world
-    time, as are the timestamps in tokens.
+    The identity provider ignores unknown parameters (RFC 6749, section 3.1). The Date header is in
+    world time, like the timestamps in tokens.
     """
     endpoint = load_endpoint(route.endpoint)
     arguments = {"request": request, "engine": engine}

@@ -1,4 +1,4 @@
-"""The routes of a world's identity provider."""
+"""The routes to a world's identity provider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hosting_emulator.messages import (
 
 
 def identity_routes(prefix: str) -> list[Route]:
-    """Return the routes of a world's identity provider.
+    """Return the routes to a world's identity provider.
 
     `prefix` is `/worlds/{world}`, or an empty string for the default world.
     """

@@ -1,4 +1,4 @@
-"""Sentences about what changed when a scenario replaced a world, and about how to go back."""
+"""Sentences that say what changed when a scenario replaced a world, and how to go back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from hosting_emulator.http.endpoint import Context
 
 @dataclass(frozen=True, slots=True)
 class WorldBefore:
-    """What a scenario changes in a world besides the content: time, clock, seed and request log.
+    """The properties of a world, other than its content, that a scenario changes: time, clock, seed
+    and request log.
 
-    `commit` is the latest commit before the scenario.
+    `commit` is the latest commit before the scenario was loaded.
     """
 
     seed: str
@@ -26,16 +27,16 @@ class WorldBefore:
 
     @classmethod
     def of(cls, engine: Engine) -> Self:
-        """Return the time, the clock and the request log of a world."""
+        """Record these properties of a world."""
         now_ms = engine.run_due()
         world = engine.world
         return cls(world.seed, now_ms, world.clock.mode, engine.log.count, world.commit)
 
 
 def load_notices(context: Context, engine: Engine, before: WorldBefore | None) -> list[str]:
-    """Return sentences about a world into which a scenario was loaded.
+    """Return sentences about a world into which a scenario has been loaded.
 
-    `before` describes the world that was replaced, or is None if the world is new.
+    `before` describes the world that was replaced. It is None if the world is new.
     """
     notices = []
     if before is not None:
@@ -62,7 +63,9 @@ def load_notices(context: Context, engine: Engine, before: WorldBefore | None) -
 
 
 def clock_notices(context: Context, engine: Engine) -> list[str]:
-    """Return a sentence about a clock that stands still, and how to move it."""
+    """Return a sentence that says that the clock is frozen and how to move it, or none if it is not
+    frozen.
+    """
     if engine.world.clock.mode != "frozen":
         return []
     advance = _command(context, engine, "clock advance 10m")

@@ -1,4 +1,4 @@
-"""The endpoint that reports on the current state and latest requests of a world in one document."""
+"""The endpoint that reports a world's current state and latest requests in one document."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from hosting_emulator.messages import (
 from hosting_emulator.world.tables import OPERATIONS, TIMELINE
 from hosting_emulator.world.value import World
 
-#: The maximum number of unfinished operations that a report explains, oldest first.
+#: A report explains at most this many unfinished operations, oldest first.
 _MOST_OPERATIONS = 10
 
 
 async def report(
     context: Context, engine: Engine, requests: Annotated[Limit, LATEST_REQUESTS] = 20
 ) -> WorldReport:
-    """Report the clock, latest requests (oldest first), unfinished operations, faults and outcomes."""
+    """Report a world's clock, latest requests (oldest first), unfinished operations, faults and outcomes."""
     now_ms = engine.run_due()
     world = engine.world
     entries = engine.log.newest(requests)[::-1]
@@ -76,7 +76,7 @@ async def _unfinished_operations(context: Context, engine: Engine, world: World)
     explanations = []
     async with LongJob() as job:
         for operation in islice(operations, _MOST_OPERATIONS):
-            # Skip operations that a reset has removed, because a reset may be handled during a
+            # Skip operations that no longer exist, because the world may have been reset during a
             # pause.
             if engine.world.get(OPERATIONS, operation.id) is not None:
                 explanations.append(why_operation(context, engine, operation.id))
@@ -85,7 +85,7 @@ async def _unfinished_operations(context: Context, engine: Engine, world: World)
 
 
 def _refused_entries(world: World) -> list[str]:
-    """Return the error messages of the timeline entries that were refused when they came due."""
+    """Return the error messages for the timeline entries that were refused when they were due."""
     entries = sorted((entry for _, entry in world.rows(TIMELINE)), key=attrgetter("order"))
     return [str(entry.message) for entry in entries if entry.refused]
 

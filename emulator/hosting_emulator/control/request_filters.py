@@ -1,4 +1,4 @@
-"""Reads request log filters from a query."""
+"""Reads filters for the request log from a query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.messages import RequestFilters
 from hosting_emulator.world.tables import PROJECTS, USERS
 from hosting_emulator.world.value import World
 
-#: Matches the number of a request in a log.
+#: Matches a request's number in a log.
 REQUEST_NUMBER = re.compile(r"[0-9]{1,15}")
 _STATUS_NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 
@@ -44,15 +44,15 @@ def read_filter(engine: Engine, filters: RequestFilters) -> RequestFilter:
         since_ms=since_ms,
         before_ms=before_ms,
         text=filters.get("text"),
-        # The value is a string at this point, like all values from a query.
+        # At this point the value is still a string, like all values from a query.
         after=_read_number(cast("str | None", filters.get("after"))),
     )
 
 
 def _read_status(text: str | None) -> tuple[int | None, int | None]:
-    """Return the status and the status class, such as 4 for `4xx`.
+    """Return a status and a status class, such as 4 for `4xx`.
 
-    At least one of the two values is None.
+    At least one of the two is None.
     """
     if not text:
         return None, None
@@ -73,7 +73,7 @@ def _read_call(name: str | None) -> str | None:
 
 
 def _read_user(world: World, name: str | None) -> str | None:
-    """Return the id of the named user. None and NOBODY are returned unchanged."""
+    """Return the id of the user with this name. None and NOBODY are returned unchanged."""
     if name is None or name == NOBODY:
         return name
     return find(world, USERS, name).id
@@ -94,7 +94,7 @@ def _read_number(text: str | None) -> int | None:
 
 
 def _read_moment(engine: Engine, name: str, text: str | None) -> int | None:
-    """Return the world time, in milliseconds, for a timestamp or a duration before now.
+    """Convert a timestamp, or a duration before now, to world time in milliseconds.
 
     Returns None if `text` is None. Raises ControlRefusal 400 if `text` is invalid.
     """
@@ -110,7 +110,7 @@ def _read_moment(engine: Engine, name: str, text: str | None) -> int | None:
 
 
 def _check_filter(name: str, value: Any) -> None:
-    """Raise ControlRefusal 400 for a pattern, or for a value that no request can have."""
+    """Raise ControlRefusal 400 for a pattern or for a value that no request can have."""
     if isinstance(value, str) and (value == "*" or value.startswith("/")):
         message = (
             f"{name} must be a single value, not {value[:80]!r}; leave out {name} to accept any "

@@ -1,4 +1,4 @@
-"""Endpoints that list the exchanges in the request log and show one exchange in full."""
+"""Endpoints that list the exchanges in the request log and show a single exchange in full."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ async def list_requests(
     filters: RequestFilters,
     limit: Limit = 50,
     trail: Annotated[
-        bool, Query("Include the trail of each exchange: the decisions that led to the response.")
+        bool, Query("Include each exchange's trail: the decisions that led to the response.")
     ] = True,
 ) -> web.StreamResponse:
     """List the latest matching exchanges, newest first, with the total number of exchanges.
 
-    `call` is the id of a call, or `none` for requests that match no call. `status` is a status,
-    such as 404, or a class, such as 4xx. `user` and `project` are an alias or an id, and `user` can
-    be `nobody`. `since` and `before` (exclusive) are world timestamps or durations before now.
-    `after` selects the requests after the request with this number. Without `trail`, the response
-    is shorter and faster.
+    `call` is the id of a call, or `none` for requests that match no call. `status` is a status such
+    as 404, or a class such as 4xx. `user` and `project` are each an alias or an id, and `user` can
+    also be `nobody`. `since` and `before` (exclusive) are timestamps in world time, or durations
+    before now. `after` selects the requests after the one with this number. Without `trail`, the
+    response is shorter and faster.
     """
     view = Explanations(engine.log).item if trail else _exchange_without_trail
     entries = await find_entries(engine, filters, limit)

@@ -20,7 +20,7 @@ from hosting_emulator.world.tables import USERS
 
 
 class Resend(Body):
-    """Options for resending a request. If `same_key` is true, the request keeps its Idempotency-Key."""
+    """The options for resending a request. If `same_key` is true, the request keeps its Idempotency-Key."""
 
     same_key: bool = False
 
@@ -30,11 +30,10 @@ async def resend_request(
 ) -> WholeExchange:
     """Resend a request from the log, and return the new exchange.
 
-    The request is sent to the world in its current state. An access token is replaced by a new
-    token for the same user and organization. An API key is sent unchanged. Unless `same_key` is
-    true, an Idempotency-Key is replaced with a new key. A fault that delays the response takes
-    effect. A fault that breaks the connection is only recorded, because a resent request has no
-    connection.
+    The request is sent to the world in its current state. An access token is replaced with a new
+    one for the same user and organization. An API key is sent unchanged. Unless `same_key` is true,
+    an Idempotency-Key is replaced with a new one. Faults that delay the response take effect.
+    Faults that break the connection are only recorded, because a resent request has no connection.
     """
     entry = require_entry(engine, n)
     _check_can_be_resent(entry)
@@ -43,11 +42,11 @@ async def resend_request(
     if token is not None:
         replaced_headers[b"authorization"] = f"Bearer {token}".encode()
     if not body.same_key:
-        # A key is remembered only with a commit, so a key that contains the latest commit's number
-        # is new.
+        # Keys are stored only in commits, so a key that contains the latest commit's number must be
+        # new.
         key = f"replay-of-{entry.n}-at-{engine.world.commit}"
         replaced_headers[b"idempotency-key"] = key.encode()
-    # Replace only headers that the client sent, and add no header.
+    # Replace only headers that the client sent, and do not add any.
     headers = [
         (name, replaced_headers.get(name.lower(), value)) for name, value in entry.raw_headers
     ]
@@ -66,13 +65,13 @@ async def resend_request(
         from_emulator=True,
     )
     await run_exchange(engine, exchange, wait=partial(wait_for, context.request))
-    # Return this exchange rather than the newest exchange, because other requests may have arrived
+    # Return this exchange rather than the newest one, because other requests may have arrived
     # during a delay.
     return Explanations(engine.log).whole(engine.world, exchange)
 
 
 def _check_can_be_resent(entry: Entry) -> None:
-    """Raise ControlRefusal 409 if a request was not logged in full, or if it redeemed a ticket."""
+    """Raise ControlRefusal 409 if a request was not logged in full or redeemed a ticket."""
     missing = ""
     if entry.headers_cut:
         missing = f"only the beginning of the headers of request {entry.n} was kept"
@@ -89,7 +88,7 @@ def _check_can_be_resent(entry: Entry) -> None:
 
 
 def _new_token(context: Context, engine: Engine, entry: Entry) -> str | None:
-    """Return a new access token for the user of a request.
+    """Return a new access token for the user who sent a request.
 
     Returns None if the request had no access token, or if the token's user no longer exists.
     """

@@ -1,4 +1,4 @@
-"""The declaration of a path under `/_emulator`: its endpoint, and the type of its response."""
+"""The declaration of a path under `/_emulator`: its endpoint and the type of its response."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ PREFIX: Final = "/_emulator"
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """A response with one JSON object."""
+    """A response that consists of one JSON object."""
 
     kind: Any
 
 
 @dataclass(frozen=True, slots=True)
 class JsonList:
-    """A response with a list of JSON objects in the `items` member."""
+    """A response with a list of JSON objects in its `items` member."""
 
     kind: Any
 
 
 @dataclass(frozen=True, slots=True)
 class JsonOrNull:
-    """A response with a JSON object, or `null`."""
+    """A response that consists of a JSON object or `null`."""
 
     kind: Any
 
@@ -43,7 +43,7 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class NoContent:
-    """A response with the status 204 and no body."""
+    """A response with status 204 and no body."""
 
 
 ResponseType: TypeAlias = Json | JsonList | JsonOrNull | Media | NoContent
@@ -54,9 +54,9 @@ class Route:
     """A row in the table of routes.
 
     In `path`, `{name}` matches one segment and `{name*}` matches the rest of the path. `endpoint`
-    is `MODULE:FUNCTION`, where MODULE is relative to `hosting_emulator`. `tag` is a key of TAGS,
-    and groups the routes in the OpenAPI document. `body_limit` is the maximum size of the request
-    body in bytes.
+    is `MODULE:FUNCTION`, where MODULE is relative to `hosting_emulator`. `tag` is a key of TAGS, by
+    which the routes are grouped in the OpenAPI document. `body_limit` is the maximum size of the
+    request body in bytes.
     """
 
     method: str
@@ -75,14 +75,16 @@ class Route:
 
     @property
     def identity_call(self) -> str:
-        """The name by which faults match an endpoint of the identity provider, or "" for other endpoints."""
+        """The name under which faults match an endpoint of the identity provider, or "" for other
+        endpoints.
+        """
         if not self.is_identity:
             return ""
         return IDENTITY_PROVIDER + self.function
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The regular expression that matches a whole path under the prefix."""
+        """The regular expression that matches a complete path under the prefix."""
         pattern = re.escape(self.path.rstrip("/"))
         pattern = re.sub(r"\\{(\w+)\\\*\\}", r"(?P<\1>.+)", pattern)
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", pattern)

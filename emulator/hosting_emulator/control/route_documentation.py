@@ -1,4 +1,4 @@
-"""The descriptions of tags and path parameters for the OpenAPI document."""
+"""Descriptions of tags and path parameters for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 class PathParameter:
     """The documentation of a path parameter.
 
-    `example` is a value that exists in a fresh world or soon after its start.
+    `example` is a value that exists in a fresh world, or soon after the world starts.
     """
 
     description: str
@@ -23,7 +23,8 @@ PATH_PARAMETERS: Final = {
     "n": PathParameter("The number of an exchange in the log.", 1),
     "name": PathParameter("The name of a scenario in the library.", "provider-outage"),
     "operation": PathParameter(
-        "The id of an operation. To explain one, also a project, by alias or id."
+        "The id of an operation. To explain an operation, you can also give a project's alias "
+        "or id."
     ),
     "fault": PathParameter("The id of a fault.", "fault-1"),
     "outcome": PathParameter("The id of an outcome.", "outcome-1"),
@@ -32,7 +33,7 @@ PATH_PARAMETERS: Final = {
     "observation": PathParameter("The id of an observation.", "observation-1"),
     "chapter": PathParameter("The index of a chapter in the observation.", "0"),
 }
-#: The descriptions of the OpenAPI document's tags, in the order of the document.
+#: The descriptions of the OpenAPI document's tags, in document order.
 TAGS: Final = {
     "documents": "Process status and contract tables",
     "worlds": "Worlds",

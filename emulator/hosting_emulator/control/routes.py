@@ -1,8 +1,9 @@
 """The table of routes under `/_emulator`.
 
-The `endpoints` module describes how an endpoint is declared. An endpoint returns a value of the
-route's response type, or a finished response. An endpoint whose list can be long returns an
-iterator, so that other requests are handled while the items are written.
+The `endpoints` module describes how endpoints are declared. An endpoint returns either a value of
+the route's response type or a complete response. If the response is a list that can be long, the
+endpoint returns an iterator, so that other requests can be handled while the items are being
+written.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ from hosting_emulator.messages import (
     WorldSummary,
 )
 
-#: The routes in the order in which they are tried. The first path that matches a request counts,
-#: and the method selects among the routes with this path.
+#: The routes, in the order in which they are tried. The first path that matches a request is
+#: chosen, and the method selects one of the routes with this path.
 ROUTES: Final = [
     Route("GET", "/", "dashboard.start_page:start", Media("text/html"), tag="documents"),
     Route("GET", "/health", "dashboard.process:health", Json(Health), tag="documents"),

@@ -1,4 +1,4 @@
-"""Request bodies in the form used by scenario files."""
+"""Request bodies in the same form as in scenario files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.messages import (
 
 
 def _schema_reference(name: str) -> Meta:
-    """Return a reference, for the OpenAPI document, to a definition in the schema of scenario files."""
+    """Return a reference, for the OpenAPI document, to a definition in the schema for scenario files."""
     return Meta(extra_json_schema={"$ref": f"#/components/schemas/{name}"})
 
 

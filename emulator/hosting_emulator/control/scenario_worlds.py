@@ -1,4 +1,4 @@
-"""Reads the scenario that a request names, and builds its world."""
+"""Reads the scenario that a request selects, and builds its world."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.world.value import World
 
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
-    """Return a fresh world called `name` for the scenario that a request names.
+    """Build a fresh world called `name` for the scenario that a request selects.
 
     Raises ControlRefusal.
     """
@@ -33,14 +33,14 @@ def build_scenario(scenario: Scenario, name: str, seed: str) -> World:
 
 
 def read_chosen(context: Context, chosen: Chosen) -> Scenario:
-    """Read and check the scenario that a request names. Raises ControlRefusal."""
+    """Read and check the scenario that a request selects. Raises ControlRefusal."""
     text, file = _text_and_file(context, chosen)
     with refused_as(400, "Scenario refused", ScenarioError):
         return read_and_check(text, file, machine_ms())
 
 
 def _text_and_file(context: Context, chosen: Chosen) -> tuple[str, str]:
-    """Return a scenario's text, and the file name for error messages. Raises ControlRefusal."""
+    """Return a scenario's text and the file name to use in error messages. Raises ControlRefusal."""
     if (chosen.name is None) == (chosen.text is None):
         raise ControlRefusal(400, "Bad request", "give either name or text")
     if chosen.name is None:

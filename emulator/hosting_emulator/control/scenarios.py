@@ -36,13 +36,13 @@ from hosting_emulator.world.records import Variation
 
 
 class ScenarioLoad(Chosen):
-    """A scenario to load. Replacing a stored world that has changed requires `replace`."""
+    """The scenario to load. Replacing a stored world that has changed requires `replace`."""
 
     replace: bool = False
 
 
 class ScenarioRun(Chosen):
-    """A scenario to run, in a temporary world or in a named world.
+    """The scenario to run, in a temporary world or in a named one.
 
     Replacing a stored world that has changed requires `replace`.
     """
@@ -55,7 +55,7 @@ class ScenarioRun(Chosen):
 
 async def list_scenarios(context: Context) -> list[ScenarioName]:
     """List the scenarios in the library."""
-    # Read the library in a thread, because the first read takes a second.
+    # Read the library in a thread, because reading it for the first time takes a second.
     return await in_thread(_library_names, context)
 
 
@@ -65,13 +65,13 @@ def _library_names(context: Context) -> list[ScenarioName]:
 
 
 def show_scenario(context: Context, name: str) -> ScenarioText:
-    """Show a scenario in the library and its YAML text."""
+    """Show a scenario from the library with its YAML text."""
     scenario = read_chosen(context, Chosen(name=name))
     return ScenarioText(**asdict(scenario.row()), text=scenario.text)
 
 
 def schema() -> JsonObject:
-    """Show the JSON Schema of scenario files."""
+    """Show the JSON Schema for scenario files."""
     return scenario_schema()
 
 
@@ -82,9 +82,9 @@ async def load_scenario(
 ) -> LoadedWorldSummary:
     """Load a scenario into a world. If the world does not exist, it is created.
 
-    The old state stays until the new state is ready. Without `replace`, the status is 409 if the
-    world is stored on disk and has changed since its start. `notices` says what changed besides
-    the content of the world, and how to get back.
+    The old state remains until the new state is ready. Without `replace`, the status is 409 if the
+    world is stored on disk and has changed since its start. `notices` says what changed besides the
+    world's content, and how to go back.
     """
     scenario = await in_thread(read_chosen, context, body)
     if not body.replace:
@@ -112,14 +112,14 @@ async def record_scenario(
     ] = None,
     name: Annotated[Text, Query("The scenario's name. Default: `recorded`.", "recorded")] = None,
 ) -> RecordedScenario:
-    """Write the session of a world as a scenario: requests with responses, and manual changes.
+    """Record a world's session as a scenario: requests with their responses, and manual changes.
 
-    The file starts with the state of the world at the start of the span. The story in the file has
-    been run and passes. The status is 409 if a scenario cannot express the session.
+    The file starts with the world's state at the start of the span. The story in the file has
+    already been run and passes. The status is 409 if the session cannot be expressed as a scenario.
     """
     name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):
-        # Record in a thread, because recording runs the story and would block other requests.
+        # Record in a thread, because recording runs the story, which would block other requests.
         file = await in_thread(record_session, session_of(engine), name, first, last)
         row = read_scenario(file.text, name).row()
     return RecordedScenario(**asdict(row), text=file.text, steps=file.steps, left_out=file.left_out)
@@ -130,8 +130,8 @@ async def run_scenario(
 ) -> Any:
     """Run a scenario's story in a temporary world or, with `world`, in a named world.
 
-    A named world is created, or replaced if it exists. Other requests are handled while the story
-    runs.
+    A named world is created, or replaced if it exists. Other requests can be handled while the
+    story runs.
     """
     scenario = await in_thread(read_chosen, context, body)
     variation = read_variation_of_new_world(context, body.vary, body.vary_only)
@@ -155,7 +155,7 @@ async def run_scenario(
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
-    """Create the world of a scenario under `name`, or replace the world of this name.
+    """Create a scenario's world under the name `name`, or replace the world that has this name.
 
     The new world keeps the seed of the world that it replaces. Raises ControlRefusal.
     """

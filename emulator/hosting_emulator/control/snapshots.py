@@ -40,7 +40,7 @@ def delete_snapshot(engine: Engine, snapshot: str) -> None:
 
 
 def _find_snapshot(engine: Engine, id_: str) -> SavedState:
-    """Return the snapshot with the given id. Raises ControlRefusal 404 if there is no such snapshot."""
+    """Return the snapshot with this id. Raises ControlRefusal 404 if there is none."""
     snapshot_ids = ", ".join(engine.snapshots) or "none"
     detail = f"there is no snapshot {id_[:40]!r}; the snapshots are {snapshot_ids}"
     return require(engine.snapshots.get(id_), "No such snapshot", detail)

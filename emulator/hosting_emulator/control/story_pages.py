@@ -1,6 +1,6 @@
-"""Serves pages of the identity provider and of dev origins to a scenario's story.
+"""Serves the identity provider's and dev origins' pages to a scenario's story.
 
-The pages are served without a socket and without waiting.
+This needs neither a socket nor waiting in real time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PROVIDER_PATH: Final = f"{PREFIX}/idp"
 
 
 def respond_to_page(engine: Engine, request: PageRequest) -> PageVisit:
-    """Visit a page, and return the response. Raises ValueError if there is no page at the URL.
+    """Request a page and return the response. Raises ValueError if there is no page at the URL.
 
     The generator yields each delay in real milliseconds.
     """
@@ -66,7 +66,7 @@ def _visit_provider(engine: Engine, request: PageRequest, url: SplitResult) -> f
 
 
 def _provider_route(engine: Engine, request: PageRequest, url: SplitResult) -> Route:
-    """Return the identity provider's route that a request matches.
+    """Return the identity provider route that a request matches.
 
     Raises ValueError if the identity provider has no such route.
     """

@@ -1,4 +1,4 @@
-"""The endpoint that shows a world's timeline: the states that its operations have had."""
+"""The endpoint that shows a world's timeline: the states that its operations have been in."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 
-#: Each operation's spans, oldest first, keyed by the operation's id.
+#: The spans of each operation, oldest first, by the operation's id.
 Spans: TypeAlias = dict[str, list[OperationSpan]]
 
 
 async def show_timeline(engine: Engine, limit: Limit = 20) -> Timeline:
-    """List the newest operations, newest first, with the states that each operation has had.
+    """List the newest operations, newest first, with the states that each has been in.
 
-    `total` is the number of all operations. A span is a period in which an operation stayed in a
-    state and a phase, and was either stuck or not. The last span of an unfinished operation has no
-    end (`to` is null). The time before the oldest stored commit is a single span with the state
-    after that commit.
+    `total` is the total number of operations. A span is a period during which an operation's state
+    and phase, and whether it was stuck, did not change. The last span of an unfinished operation
+    has no end (`to` is null). The time before the oldest stored commit is shown as a single span
+    with the state after that commit.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -60,33 +60,33 @@ async def show_timeline(engine: Engine, limit: Limit = 20) -> Timeline:
 
 
 def _enter_transitions(spans: Spans, commit: Commit) -> None:
-    """For each operation, add the states that it entered in a commit to its spans."""
+    """Add the states that operations entered in a commit to their spans."""
     for transition in commit.entered:
         operation = transition.operation
         if operation.id in spans:
             _enter_state(spans[operation.id], operation, format_timestamp(transition.at_ms))
     if not commit.writes:
-        # Read all states, because a commit without writes replaces the whole world.
+        # Read all states, because a commit without writes replaced the whole world.
         _enter_current_states(spans, commit)
 
 
 def _enter_current_states(spans: Spans, commit: Commit) -> None:
-    """For each operation, add its state after a commit to its spans."""
+    """Add the states of all operations after a commit to their spans."""
     at = format_timestamp(commit.world.at_ms)
     for operation_id, operation_spans in spans.items():
         operation = commit.world.get(OPERATIONS, operation_id)
         if operation is None:
-            # Drop the spans, because the world went back to a time before the operation started.
+            # The world went back to a time before the operation started, so drop its spans.
             operation_spans.clear()
         else:
             _enter_state(operation_spans, operation, at)
 
 
 def _enter_state(spans: list[OperationSpan], operation: Operation, at: str) -> None:
-    """End the last span and start a new span, unless the operation is unchanged.
+    """End the last span and start a new one, unless the operation is unchanged.
 
     If the state or phase has changed, the new span starts at the operation's `updated_at`. If the
-    operation has only become stuck or been released, the new span starts at `at`.
+    operation has only become stuck or been released, it starts at `at`.
     """
     start = operation.created_at
     if spans:

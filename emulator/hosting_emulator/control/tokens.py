@@ -29,12 +29,12 @@ _LONGEST_KEY_NAME: Final = 64
 
 
 class NewToken(Body):
-    """An access token to create. `user` is the alias or id of the token's user.
+    """The access token to create. `user` is the alias or id of the user that it is for.
 
-    `lifetime` is a duration of world time from 1s to 3650d, which is ten years and the default.
-    The token stays valid after a reset, a rewind or a scenario that moves world time back. Without
-    `user`, the token is for the user with the alias `owner` or, if there is no such user, for an
-    owner of the first organization.
+    `lifetime` is a duration in world time from 1s to 3650d, which is ten years and the default. The
+    token stays valid after a reset, after a rewind, and after a scenario that moves world time
+    back. Without `user`, the token is for the user with the alias `owner` or, if there is no such
+    user, for an owner of the first organization.
     """
 
     user: str | None = None
@@ -44,7 +44,7 @@ class NewToken(Body):
 
 
 class NewKey(Body):
-    """An API key to create. `user` has the same meaning as in NewToken.
+    """The API key to create. `user` has the same meaning as in NewToken.
 
     By default, the key has all permissions of the organization.
     """
@@ -60,7 +60,7 @@ def create_token(
     engine: Engine,
     body: Annotated[NewToken, Example({"user": "member", "lifetime": "1h"})],
 ) -> AccessToken:
-    """Create an access JWT for a user, as if the user had signed in."""
+    """Create an access token (a JWT) for a user, as if the user had signed in."""
     return mint_token(engine, context.base_url, token_claims(engine.world, body))
 
 
@@ -72,7 +72,9 @@ def token_claims(world: World, body: NewToken) -> TokenClaims:
 
 
 def _read_lifetime_s(duration: str | None) -> int:
-    """Return the lifetime of a token in whole seconds. Raises ControlRefusal 400."""
+    """Parse a token's lifetime, and return it in whole seconds. Raises ControlRefusal 400 if it is
+    invalid.
+    """
     if duration is None:
         return TOOL_TOKEN_LIFETIME_S
     with refused_as(400, "Bad lifetime", ValueError):
@@ -107,7 +109,7 @@ def create_api_key(
 
 
 def _find_user(world: World, name: str | None) -> User:
-    """Return the user with the given alias or id, or the default user if `name` is None.
+    """Return the user with this alias or id, or the default user if `name` is None.
 
     Raises ControlRefusal.
     """
@@ -120,7 +122,7 @@ def _find_user(world: World, name: str | None) -> User:
 
 
 def _token_organization(world: World, user: User, name: str | UnsetType | None) -> str | None:
-    """Return the id of a token's organization, or None if the token has no organization.
+    """Return the id of the organization that a token is for, or None if it is for no organization.
 
     `name` is UNSET for the user's own organization, and None for no organization. Raises
     ControlRefusal.

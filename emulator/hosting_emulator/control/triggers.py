@@ -1,4 +1,4 @@
-"""The endpoint that lists the triggers of a world: its faults, outcomes and timeline entries."""
+"""The endpoint that lists a world's triggers: its faults, outcomes and timeline entries."""
 
 from __future__ import annotations
 

@@ -30,28 +30,28 @@ Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
 
 
 class NewVariation(Body):
-    """A variation of responses. With `only`, responses vary only at the variation points in the list."""
+    """How responses should vary. With `only`, they vary only at the variation points in this list."""
 
     seed: str
     only: list[Point] | None = None
 
 
 def get_variation(engine: Engine) -> VariationState | None:
-    """Show how a world's responses vary, or null if they do not vary."""
+    """Show how a world's responses vary, or return null if they do not vary."""
     return variation_view(engine)
 
 
 def put_variation(
     engine: Engine, body: Annotated[NewVariation, Example({"seed": "7", "only": ["page-size"]})]
 ) -> VariationState | None:
-    """Vary a world's responses from now on. The variation continues after a reset."""
+    """Start varying a world's responses. The variation continues after a reset."""
     with refused_as(400, "Variation refused", VariationRefused):
         vary(engine, read_variation(body.seed, body.only))
     return variation_view(engine)
 
 
 def delete_variation(engine: Engine) -> None:
-    """Stop varying a world's responses. The request succeeds even if the responses did not vary."""
+    """Stop varying a world's responses. The request succeeds even if they were not varying."""
     unvary(engine)
 
 
@@ -63,10 +63,11 @@ def list_points() -> list[VariationPoint]:
 def read_variation_of_new_world(
     context: Context, seed: str | UnsetType | None, only: Sequence[str] | None
 ) -> Variation | None:
-    """Return the variation of a new world, or None if its responses do not vary. Raises ControlRefusal 400.
+    """Return the variation for a new world, or None if its responses do not vary. Raises
+    ControlRefusal 400.
 
-    If `seed` is UNSET, the world gets the process's variation for new worlds. If `seed` is None,
-    the world's responses do not vary.
+    If `seed` is UNSET, the world gets the variation that the process uses for new worlds. If `seed`
+    is None, its responses do not vary.
     """
     if isinstance(seed, str):
         with refused_as(400, "Variation refused", VariationRefused):

@@ -1,4 +1,4 @@
-"""Deletes a world when its time to live has passed without a request."""
+"""Deletes a world when it has received no requests for its time to live."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from hosting_emulator.engine.worlds import Worlds
 
 _log = logging.getLogger("hosting_emulator.worlds")
 
-#: Two counts: the control requests and the other requests that a world has received.
+#: How many control requests and how many other requests a world has received.
 Uses: TypeAlias = tuple[int, int]
 
 
 def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | None = None) -> None:
     """Delete a world when it has been unused for at least its time to live.
 
-    The world is checked once per time to live, so it may survive for up to twice this time. The
-    time to live is in real milliseconds. A world without a time to live is not deleted.
-    `previous_uses` are the world's usage counters at the previous check, or None if the world was in
-    use or has not been checked.
+    The world is checked at intervals of its time to live, so it may exist for up to twice that long
+    without use. The time to live is in real milliseconds. A world without a time to live is not
+    deleted. `previous_uses` are the world's usage counters at the previous check, or None if the
+    world was in use then or has not been checked before.
     """
     if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return

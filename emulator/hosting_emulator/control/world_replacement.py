@@ -1,4 +1,4 @@
-"""Checks the names of new worlds, and replaces a world with another world."""
+"""Checks the names of new worlds, and replaces worlds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_new_name(context: Context, name: str) -> None:
 
 
 def new_world_name(context: Context, name: str | None) -> str:
-    """Return the name of a new world: the requested name, or a generated name.
+    """Return the name for a new world: the requested one or, if there is none, a generated one.
 
     Raises ControlRefusal.
     """
@@ -35,11 +35,11 @@ def new_world_name(context: Context, name: str | None) -> str:
 
 
 def put_world(context: Context, world: World, title: str, reason: EndReason = "replaced") -> Engine:
-    """Replace the world that has the same name, or add the world if the name is unused.
+    """Add a world, or replace the existing world that has the same name.
 
-    `title` is the title of the commit that replaces a world. `reason` is the reason why the
-    chapters of the replaced world end. Raises ControlRefusal for an invalid name, and for faults
-    that this server cannot inject.
+    `title` is the title of the commit that replaces a world, and `reason` is the reason why the
+    replaced world's chapters end. Raises ControlRefusal if the name is invalid or if the world has
+    faults that this server cannot inject.
     """
     check_handshake_faults(context, world)
     if context.worlds.get(world.name) is None:

@@ -1,4 +1,4 @@
-"""Completes the creation of a world: starts the time to live, and creates the first token."""
+"""Completes the creation of a world: starts its time to live, and creates its first token."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hosting_emulator.messages import NewWorldSummary, WorldSummary
 
 
 def is_ephemeral(name: str | None, ephemeral: bool | None) -> bool:
-    """Return whether a new world is kept only in memory.
+    """Return whether a new world will be kept only in memory.
 
-    By default, a world without a name is kept only in memory.
+    By default, this applies to worlds without a name.
     """
     if ephemeral is None:
         return name is None
@@ -31,7 +31,7 @@ def start_world(
     claims: TokenClaims | None,
     notices: Sequence[str] = (),
 ) -> WorldSummary:
-    """Start the time to live of a new world, and return the world's summary.
+    """Start a new world's time to live, and return the world's summary.
 
     With `claims`, the summary contains an access token with these claims. `ttl_ms` is in real
     milliseconds. If `ttl_ms` is None, the world exists until it is deleted. `notices` are added to

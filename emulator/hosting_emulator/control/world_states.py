@@ -1,6 +1,6 @@
-"""Endpoints that export and import the whole state of a world.
+"""Endpoints that export and import a world's complete state.
 
-An exported state is a plain JSON object here, because its members depend on the storage format,
+Here, an exported state is a plain JSON object, because its members depend on the storage format,
 which differs between versions.
 """
 
@@ -32,26 +32,26 @@ _STATE_SCHEMA = {"properties": {"kind": {"const": STATE_KIND}}, "required": ["ki
 #: An exported state.
 StateDocument = Annotated[JsonObject, Meta(extra_json_schema=_STATE_SCHEMA)]
 
-#: Exports that are in progress or being sent. Simultaneous requests share an export. Each key
-#: consists of the world's `id()` and of whether the export contains the seed. Each task keeps
-#: its world alive, so the `id()` is unique.
+#: Exports that are in progress or being sent. Simultaneous requests share an export. A key consists
+#: of the world's `id()` and whether the export contains the seed. Each task keeps its world alive,
+#: so that the `id()` is unique.
 _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]]] = (
     WeakValueDictionary()
 )
 
 
 async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.Response:
-    """Export the whole state of a world.
+    """Export a world's complete state.
 
-    Without `seed`, a world that is imported from the state gets a new seed, and then creates
-    different ids and secrets from the original world.
+    Without `seed`, a world that is imported from the state gets a new seed, so its new ids and
+    secrets differ from those in the original world.
     """
     engine.run_due()
     return await export_response(engine.world, seed=seed)
 
 
 async def export_response(world: World, *, seed: bool) -> web.Response:
-    """Return a response with the whole state of a world. Other requests are handled during the export."""
+    """Return a response with a world's complete state. Other requests can be handled during the export."""
     key = (id(world), seed)
     export = _exports.get(key)
     if export is None:
@@ -63,9 +63,10 @@ async def export_response(world: World, *, seed: bool) -> web.Response:
 
 
 def _encoded_state(world: World, with_seed: bool) -> tuple[World, bytes]:
-    """Return a world, and the world's state as indented JSON.
+    """Return a world and its state as indented JSON.
 
-    The task that holds the result keeps the world alive, so no other world gets the same `id()`.
+    The world is part of the result so that the task keeps it alive, and no other world gets the
+    same `id()`.
     """
     state = export_state(without_protected(world), with_seed=with_seed)
     return world, msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
@@ -81,8 +82,8 @@ async def put_state(
 ) -> WorldSummary:
     """Replace a world's state with an exported state, or create a world from it.
 
-    The old state stays until the new state is read and saved. With `replace=false`, the status is
-    409 if the world is stored on disk and has changed since its start.
+    The old state remains until the new state has been read and saved. With `replace=false`, the
+    status is 409 if the world is stored on disk and has changed since its start.
     """
     imported = await import_world(body, world)
     if not replace:
@@ -94,11 +95,11 @@ async def put_state(
 async def import_world(state: JsonObject, name: str, seed: str | None = None) -> World:
     """Build a world from an exported state. Raises ControlRefusal 400 if the state is invalid.
 
-    The world's seed is `seed` or, if `seed` is None, the seed in the state. Other requests are
+    The world's seed is `seed` or, if that is None, the seed in the state. Other requests can be
     handled during the import.
     """
     with refused_as(400, "State refused", StateRefused):
         world = await in_thread(import_state, state, name, 0, seed)
-    # Anchor the clock now, because a scaled clock must not advance by the time
+    # Anchor the clock to the current real time, so that a scaled clock does not advance by the time
     # that has passed since the export.
     return anchored(world, world.at_ms, machine_ms())

@@ -65,7 +65,7 @@ def world_summary(context: Context, engine: Engine) -> WorldSummary:
 
 
 def scenario_file_of(world: World) -> str | None:
-    """Return the file name of a world's scenario, or None if the world has no scenario."""
+    """Return the file name of a world's scenario, or None if it has no scenario."""
     origin = world.get(ORIGIN, SINGLETON_KEY)
     if origin is None or origin.scenario is None:
         return None

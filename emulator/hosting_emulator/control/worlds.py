@@ -31,7 +31,7 @@ def delete_world(context: Context, engine: Engine, world: str) -> None:
 
 
 class Reset(Body):
-    """A reset. With `default`, the world becomes the default world, even if it has a scenario."""
+    """How to reset a world. With `default`, it is reset to the default content, even if it has a scenario."""
 
     default: bool = False
 
@@ -39,7 +39,10 @@ class Reset(Body):
 def reset_world(
     context: Context, engine: Engine, body: Annotated[Reset, Example({"default": True})]
 ) -> WorldSummary:
-    """Reset a world to its initial state: to the start of its scenario, if it has one."""
+    """Reset a world to its initial state.
+
+    If the world has a scenario, this is the start of the scenario.
+    """
     if body.default:
         context.worlds.reset_to_default(engine)
     else:

@@ -1,1 +1,1 @@
-"""The web page, and the documents in which the emulator describes itself."""
+"""The web page, and the documentation that the emulator serves."""

@@ -1,4 +1,4 @@
-"""The contract's tables of calls and problems, as JSON."""
+"""The contract's tables of calls and problems as JSON."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from hosting_emulator.http.pages import Templates, page
 
 _TEMPLATES: Final = Templates(__package__)
 #: The content security policy for Swagger UI, which needs inline styles and sends requests only to
-#: this server. No other page allows inline styles.
+#: this server. No other page is allowed inline styles.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -21,7 +21,7 @@ _POLICY: Final = (
 
 
 def show_documentation() -> web.Response:
-    """Show the pages of the manual, all other documents, and the documentation of the public API."""
+    """Show links to the manual and all other documents, and the documentation of the public API."""
     body = _TEMPLATES.fill("docs", count=len(PROBLEMS), manual=overview_of_groups())
     head = STYLE + _TEMPLATES.fill("docs-head", script="docs.js")
     return responses.html(page("Documentation", body, head=head), _POLICY)

@@ -1,4 +1,4 @@
-"""The pages about problems of the public API: the catalogue, and the pages to which `type` links."""
+"""The pages about the public API's problems: the catalogue, and the pages to which `type` links."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TEMPLATES: Final = Templates(__package__)
 _CATALOGUE_PATH: Final = f"{DOCS_PATH}/errors"
 _EXAMPLE_REQUEST_ID: Final = "01JQ7Z3M8W4K2X9V6T5R1P0NDB"
 _EXAMPLE_WAIT_SECONDS: Final = 30
-#: The list of other problems is initially collapsed if it has more items than this.
+#: If the list of other problems has more items than this, it is initially collapsed.
 _MOST_OPEN_ITEMS: Final = 12
 
 _STATUS_LINK: Final = (
@@ -50,7 +50,7 @@ _OTHERS: Final = (
 
 
 def show_catalogue() -> web.Response:
-    """Show the catalogue of all problems."""
+    """Show the catalogue of problems."""
     # The sort is stable, so problems with the same status keep their order.
     problems = sorted(PROBLEMS.values(), key=attrgetter("status"))
     links = ""
@@ -93,7 +93,7 @@ def show_problem(context: Context, slug: str) -> web.Response:
 
 
 def problem_page(problem: Problem, base_url: str = "") -> str:
-    """Return the page of a problem, with a mark for the source of each value."""
+    """Return the page about a problem, on which each value is marked with its source."""
     document = example_document(problem, base_url)
     retryable = "<b>No</b>: the same request will be refused again"
     if problem.retryable:
@@ -121,18 +121,18 @@ def problem_page(problem: Problem, base_url: str = "") -> str:
 
 
 def _mark(problem: Problem, name: str) -> Html:
-    """Return a mark that says whether a value comes from the contract or is our assumption."""
+    """Return a mark that says whether a value comes from the contract or is an assumption of ours."""
     if name in problem.specified:
         return Html('<span class="mark specified">the contract says so</span>')
     return Html('<span class="mark assumed">our assumption</span>')
 
 
 def example_document(problem: Problem, base_url: str = "") -> JsonObject:
-    """Return an example of the problem document that a call returns."""
+    """Return an example of a problem document as a call would return it."""
     wait_seconds = None
     if problem.code == "rate_limited":
-        # Show retry_after_seconds only for rate limits, because the contract mentions it only
-        # there.
+        # Show retry_after_seconds only for rate limits, because the contract mentions it only for
+        # them.
         wait_seconds = _EXAMPLE_WAIT_SECONDS
     refusal = Refused(problem.code, problem.detail, retry_after_seconds=wait_seconds)
     reply = problem_reply(refusal, _EXAMPLE_REQUEST_ID, base_url + DOCS_PATH, DEFAULTS)
@@ -164,7 +164,7 @@ def _example_lines(document: JsonObject) -> Html:
 
 
 def _trail(code: str = "") -> Html:
-    """Return the breadcrumbs of a problem's page, or of the catalogue if `code` is empty."""
+    """Return the breadcrumbs for a problem's page, or for the catalogue if `code` is empty."""
     links = [f'<a href="{DOCS_PATH}">Docs</a>']
     title = "Problems"
     if code:
@@ -198,9 +198,9 @@ def _other_problems(problem: Problem) -> Html:
 
 
 def _phrase(status: int) -> str:
-    """Return the reason phrase of a status (RFC 9110).
+    """Return a status's reason phrase (RFC 9110).
 
-    Older Python versions have a different phrase for 413.
+    Older Python versions use a different phrase for 413.
     """
     if status == 413:
         return "Content Too Large"

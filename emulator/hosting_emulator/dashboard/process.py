@@ -1,4 +1,4 @@
-"""The process: its health, its addresses, and the secret of its pages."""
+"""Endpoints about the process: its health, its addresses, and the page secret."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def info(context: Context) -> Info:
 
 
 def stop(context: Context) -> None:
-    """Stop the emulator, as Ctrl-C does: all worlds are stored, and the process ends.
+    """Stop the emulator in the same way as Ctrl-C: all worlds are stored, and the process ends.
 
-    The emulator still sends this response, and then ends within moments. The status is 409 if
-    another program runs the emulator, such as a test run or `hosting-emulator exec`, because the
-    emulator ends together with that program.
+    The emulator sends this response and ends moments later. The status is 409 if the emulator is
+    run by another program, such as a test run or `hosting-emulator exec`, because it ends together
+    with that program.
     """
     request_stop = context.facts.request_stop
     if request_stop is None:
@@ -60,9 +60,9 @@ def stop(context: Context) -> None:
 
 
 def page_secret(context: Context) -> PageSecret:
-    """Return the header with which the emulator's own pages mark their requests to `/v1`.
+    """Return the header that the emulator's own pages add to their requests to `/v1`.
 
-    The conduct rules skip these requests, because the user sends them, not a client. The header's
-    value is random, and changes each time the emulator starts.
+    The conduct rules skip these requests, because they are sent by the user, not by a client. The
+    header's value is random, and changes each time the emulator starts.
     """
     return PageSecret(header=PAGE_HEADER, value=context.site.page_secret)

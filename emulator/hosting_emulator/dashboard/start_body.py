@@ -1,4 +1,4 @@
-"""The content of the start page for a browser without scripts: an overview, and the worlds."""
+"""The content of the start page for browsers without scripts: an overview, and the worlds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hosting_emulator.http.pages import Html, Templates, html
 from hosting_emulator.messages import JsonObject, WorldSummary
 
 _TEMPLATES: Final = Templates(__package__)
-#: The columns that the tables of projects, organizations and users have in common. Each heading has
-#: a template for the cells of its column.
+#: The columns that the tables of projects, organizations and users have in common: each heading,
+#: with the template for the cells in that column.
 _MEMBER_COLUMNS: Final = {"Alias": "<b>$alias</b>", "Id": "<code>$id</code>"}
 _WORLD_COLUMNS: Final = {
     "World": "<b>$name</b><br><code>$base_url</code>",
@@ -28,9 +28,9 @@ _WORLD_COLUMNS: Final = {
 
 
 def start_body(base_url: str, storage: str, worlds: Sequence[WorldSummary]) -> Html:
-    """Return the content of `<main>`, which describes the first world in detail.
+    """Return the content of `<main>`. Only the first world is described in detail.
 
-    `storage` describes where the state of the worlds is stored.
+    `storage` says where the worlds' state is stored.
     """
     world = worlds[0]
     return _TEMPLATES.fill(
@@ -50,7 +50,7 @@ def start_body(base_url: str, storage: str, worlds: Sequence[WorldSummary]) -> H
 
 
 def _first_request(base_url: str, world: WorldSummary) -> Html:
-    """Return the example request of the page, or an empty text for a world without users or projects."""
+    """Return the page's example request, or an empty string if the world has no users or no projects."""
     if not world.users or not world.projects:
         return Html("")
     aliases = [user.alias for user in world.users]
@@ -87,9 +87,10 @@ def _projects_table(world: WorldSummary) -> Html:
 
 
 def _table(columns: Mapping[str, str], rows: Iterable[JsonObject]) -> Html:
-    """Return an HTML table. `columns` maps each heading to the template for the cells of its column.
+    """Return an HTML table. `columns` maps each heading to the template for the cells in its
+    column.
 
-    On a narrow screen each row becomes a card, and the headings become labels.
+    On a narrow screen, each row becomes a card, and the headings become labels.
     """
     head = "".join(f'<th scope="col">{name}</th>' for name in columns)
     row = "".join(f'<td data-label="{name}">{cell}</td>' for name, cell in columns.items())

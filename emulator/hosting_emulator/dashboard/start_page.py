@@ -15,22 +15,21 @@ from hosting_emulator.http.pages import STATIC_PATH, Html, Templates
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _TEMPLATES: Final = Templates(__package__)
-#: The content security policy of the page. The page loads only files from this server, and no page
-#: can embed it in a frame.
+#: The page's content security policy. The page loads only files from this server, and no page can
+#: embed it in a frame.
 _POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'"
 )
 _STYLES: Final = "dashboard/style/"
-#: The style sheets that are loaded first, in this order. Other style sheets, such as those of
-#: panels, override these.
+#: The style sheets that are loaded first, in this order. Other style sheets, such as those for
+#: panels, can override them.
 _FIRST_STYLES: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
 
 
 def start(context: Context) -> web.Response:
     """Show the dashboard."""
-    # Put the default world first, because a browser without scripts shows only the first world in
-    # detail.
+    # Put the default world first, because without scripts only the first world is shown in detail.
     worlds = sorted(list_worlds(context), key=lambda world: world.name != DEFAULT_WORLD)
     body = start_body(context.base_url, _storage_text(context), worlds)
     text = _TEMPLATES.fill("dashboard", styles=_style_links(), fallback=body)
@@ -38,7 +37,7 @@ def start(context: Context) -> web.Response:
 
 
 def _storage_text(context: Context) -> str:
-    """Return a description of where the state of the worlds is stored."""
+    """Describe where the worlds' state is stored."""
     facts = context.facts
     if facts.data_dir is None:
         return "in memory only; lost when this process ends"

@@ -31,7 +31,7 @@ def style_sheet() -> web.Response:
 
 
 def static_file(context: Context, file: str) -> web.Response:
-    """Return a file that a page loads, or 304 if the browser already has it."""
+    """Return a file that a page loads, or status 304 if the browser already has it."""
     path = require(static_files().get(file), "No such file", "there is no file with this name")
     body, etag = _read_file(path)
     status = 200
@@ -53,9 +53,9 @@ def _has_copy(request: web.BaseRequest, etag: str) -> bool:
 
 @cache
 def static_files() -> dict[str, Path]:
-    """Return the path of every file that is served, by its name under `STATIC_PATH`.
+    """Return the path of each file that is served, by its name under `STATIC_PATH`.
 
-    Under `STATIC_PATH`, no request can reach any other file.
+    Requests under `STATIC_PATH` cannot reach any other file.
     """
     package = Path(__file__).parent
     return {
@@ -71,6 +71,6 @@ def _files_below(folder: Path, prefix: str) -> dict[str, Path]:
 
 @cache
 def _read_file(path: Path) -> tuple[bytes, str]:
-    """Return the content of a file, and its strong validator (RFC 9110, section 8.8.3)."""
+    """Return a file's content and its strong validator (RFC 9110, section 8.8.3)."""
     body = path.read_bytes()
     return body, f'"{sha256(body).hexdigest()[:32]}"'

@@ -1,1 +1,1 @@
-"""HTTP with aiohttp: framing, guard, TLS, responses, and the handlers of the public API."""
+"""HTTP with aiohttp: framing, the guard, TLS, responses, and the handlers for the public API."""

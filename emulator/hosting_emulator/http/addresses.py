@@ -1,4 +1,4 @@
-"""Parses host names and web origins, and checks whether they belong to this machine."""
+"""Parses host names and web origins, and checks whether they refer to this machine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _HOST: Final = re.compile(
     r"([A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?"
 )
 _ORIGIN: Final = re.compile(r"https?://([^/?#@\\\s]+)")
-#: Domains under which nobody can own a name in the public DNS (RFC 6761, RFC 8375, ICANN's
+#: Domains under which nobody can register a name in the public DNS (RFC 6761, RFC 8375, ICANN's
 #: `internal`).
 RESERVED: Final = (".localhost", ".internal", ".test", ".example", ".invalid", ".home.arpa")
 
 
 def host_name(host: str) -> str:
-    """Return the host name in a Host header, in lowercase and without port and brackets.
+    """Return the host name in a Host header, in lowercase and without the port or brackets.
 
     Returns an empty string if the header is malformed.
     """
@@ -30,7 +30,7 @@ def host_name(host: str) -> str:
 
 @lru_cache(maxsize=256)  # each request looks up the addresses of its sender and its Host
 def address_of(name: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address for a name, or None if the name is not an IP address."""
+    """Parse a name as an IP address. Return None if the name is not an IP address."""
     try:
         return ip_address(name)
     except ValueError:
@@ -38,22 +38,23 @@ def address_of(name: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_loopback(name: str | None) -> bool:
-    """Return whether a string is a loopback IP address. A name, such as `localhost`, is not an address."""
+    """Return whether a string is a loopback IP address. Names such as `localhost` are not addresses."""
     address = address_of(name or "")
     if isinstance(address, IPv6Address):
-        # Convert addresses such as ::ffff:127.0.0.1, which a socket for both address families
-        # reports for 127.0.0.1.
+        # A socket for both address families reports 127.0.0.1 as ::ffff:127.0.0.1.
         address = address.ipv4_mapped or address
     return address is not None and address.is_loopback
 
 
 def is_this_machine(name: str) -> bool:
-    """Return whether a name or an IP address belongs to this machine."""
+    """Return whether a name or an IP address refers to this machine."""
     return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
 
 
 def host_of_origin(origin: str) -> str:
-    """Return the name in a web origin, such as `http://app.test:3000`, or "" if the origin is malformed."""
+    """Return the host name in a web origin such as `http://app.test:3000`, or "" if the origin is
+    malformed.
+    """
     match = _ORIGIN.fullmatch(origin)
     if match is None:
         return ""

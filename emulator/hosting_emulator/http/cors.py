@@ -11,12 +11,12 @@ from aiohttp import web
 
 from hosting_emulator.contract.problems import Refused
 
-#: The number of seconds for which a browser may reuse a preflight response.
+#: How long a browser may reuse a preflight response, in seconds.
 _MAX_AGE_S: Final = 600
 
 
 def cors_headers(origin: str) -> list[tuple[str, str]]:
-    """Return the headers that allow a page of an origin to read a response."""
+    """Return the headers that allow a page from the origin to read a response."""
     return [
         ("Access-Control-Allow-Origin", origin),
         ("Access-Control-Expose-Headers", "X-Request-Id, Retry-After"),
@@ -25,7 +25,9 @@ def cors_headers(origin: str) -> list[tuple[str, str]]:
 
 
 def preflight_response(request: web.BaseRequest, origin: str) -> web.Response | None:
-    """Return the response to a preflight request from an allowed origin, or None for other requests."""
+    """Return the response to a preflight request from an allowed origin, or None if this is not a
+    preflight.
+    """
     if not _is_preflight(request):
         return None
     headers = {
@@ -40,7 +42,9 @@ def preflight_response(request: web.BaseRequest, origin: str) -> web.Response | 
 
 
 def preflight_refusal(request: web.BaseRequest) -> Refused | None:
-    """Return the refusal of a preflight request whose origin is not allowed, or None for other requests."""
+    """Return the refusal of a preflight from an origin that is not allowed, or None if this is not
+    a preflight.
+    """
     if not _is_preflight(request):
         return None
     return Refused(
@@ -52,7 +56,7 @@ def preflight_refusal(request: web.BaseRequest) -> Refused | None:
 
 
 def origin_refusal(origin: str) -> str:
-    """Return the problem detail for an origin that is not allowed."""
+    """Return the problem detail for requests from an origin that is not allowed."""
     return (
         f"Requests from pages on the origin {origin[:80]!r} are not allowed. To allow them, use "
         "`start --allow-origin`."

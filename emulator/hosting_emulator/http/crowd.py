@@ -1,4 +1,4 @@
-"""Returns memory to the system after a large number of connections have closed."""
+"""Returns memory to the operating system after a large number of connections have been closed."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import gc
 from contextlib import suppress
 from typing import Final
 
-#: The number of concurrent connections that counts as a crowd.
+#: This many concurrent connections are a crowd.
 CROWD: Final = 100
-#: The total number of connections that counts as a crowd, even if few were open at the same time.
+#: This many connections in total are a crowd, even if few of them were open at the same time.
 SUCCESSIVE_CROWD: Final = 1000
-#: A crowd has gone when only a few connections are open, and no connection has been opened for this
-#: many real seconds.
+#: A crowd has left when few connections are open and no connection has been opened for this many
+#: real seconds.
 QUIET_S: Final = 5.0
 _FEW: Final = CROWD // 20
 
 
 class CrowdWatch:
-    """Counts a server's connections in one event loop, and returns memory after a crowd has gone."""
+    """Counts a server's connections in one event loop, and returns memory after a crowd has left."""
 
     def __init__(self) -> None:
         self._open = 0
-        #: The highest number of open connections, and the total number of connections, since the
-        #: end of the previous crowd.
+        #: The highest number of connections open at once, and the total number, since the previous
+        #: crowd left.
         self._most = 0
         self._total = 0
         self._is_waiting = False
 
     def add(self) -> None:
-        """Count a connection that has opened."""
+        """Count a new connection."""
         self._open += 1
         self._most = max(self._most, self._open)
         self._total += 1
@@ -55,13 +55,14 @@ class CrowdWatch:
 
 
 def return_memory() -> None:
-    """Collect garbage, and make the C library return free memory to the system (with glibc only).
+    """Collect garbage, and make the C library return free memory to the operating system (glibc
+    only).
 
     This is necessary because the C library keeps freed memory that lies between objects in use.
-    Without this function, the process would keep the memory that five hundred concurrent clients
-    needed long after they have disconnected.
+    Otherwise the process would keep the memory needed for five hundred concurrent clients long
+    after they have disconnected.
     """
-    import ctypes  # import this here, because few processes ever have a crowd
+    import ctypes  # imported here because few processes ever see a crowd
 
     gc.collect()
     with suppress(OSError, TypeError, AttributeError):

@@ -1,9 +1,9 @@
-"""Serves dev origins, which redeem tickets and show a page in place of the developer's site.
+"""Serves dev origins, which redeem tickets and show a placeholder for the developer's site.
 
-The Host header of a request names the dev origin. Dev origins are served over TLS on a separate
-port. Dev origins are also served over plain HTTP on the main port, because some runtimes do not
-resolve names under `.localhost`. A client that cannot choose the Host header can redeem a ticket on
-the main port, because the ticket itself identifies the dev origin.
+A request's Host header names the dev origin. Dev origins are served over TLS on a separate port,
+and also over plain HTTP on the main port, because some runtimes do not resolve names under
+`.localhost`. A client that cannot set the Host header can redeem a ticket on the main port, because
+the ticket itself identifies the dev origin.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _OPEN: Final = "<p>You are at the dev site of <strong>$name</strong>: the ticket
 
 
 def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
-    """Return the world and project of the dev host in a request, or None if no project has this host."""
+    """Return the world and project whose dev host a request names, or None if no project has this host."""
     host = host_name(request.headers.get("Host", ""))
     if not host.startswith("dev-"):
         return None
@@ -58,9 +58,10 @@ def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Proje
 
 
 def project_of_ticket(engine: Engine, query: str) -> Project | None:
-    """Return the project of the ticket in a query, even if the ticket is no longer valid.
+    """Return the project for which the ticket in a query was created, even if the ticket is no
+    longer valid.
 
-    Returns None if the query contains no ticket of this world.
+    Returns None if the query contains no ticket from this world.
     """
     secret = parse_qs(query).get("ticket", [""])[0]
     return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
@@ -69,7 +70,7 @@ def project_of_ticket(engine: Engine, query: str) -> Project | None:
 async def handle(
     request: web.BaseRequest, engine: Engine, project: Project, path: str, query: str, site: Site
 ) -> web.StreamResponse:
-    """Return the response of a dev origin, which either redeems a ticket or shows a page."""
+    """Return a dev origin's response to a request, which either redeems a ticket or shows a page."""
     if path != REDEEM_PATH or request.method != "GET":
         return show_page(
             request, engine, project, path, query, site, raw_headers=request.raw_headers
@@ -89,9 +90,10 @@ def show_page(
     *,
     raw_headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> web.StreamResponse:
-    """Return the page of a dev origin, or the refusal of a method that the path does not accept.
+    """Return a dev origin's page, or a refusal if the path does not accept the method.
 
-    A HEAD request must not redeem a ticket, because link checkers and previews send HEAD.
+    A HEAD request must not redeem a ticket, because link checkers and link previews send HEAD
+    requests.
     """
     methods = ["GET"]
     if path != REDEEM_PATH:
@@ -100,7 +102,7 @@ def show_page(
         return _refuse_method(request, engine, site, methods)
     response = _home_page(request, engine, project)
     if "Authorization" in request.headers:
-        # Log the request, because the client sent a token, which a dev origin never accepts.
+        # Log the request, because the client sent a token, and dev origins never accept tokens.
         ctx = _context(request, engine, project, path, query, site, raw_headers=raw_headers)
         reply = Reply(response.status, b"", content_type="", headers=())
         run_through(run_exchange(engine, ctx, (admit, lambda *_: reply)))
@@ -113,7 +115,7 @@ def _refuse_method(
     detail = (
         "Redeem a ticket with GET."
         if request.method == "HEAD"
-        else f"This path of a dev origin accepts only {' and '.join(methods)}."
+        else f"This path on a dev origin accepts only {' and '.join(methods)}."
     )
     refusal = Refused("invalid_request", detail, status=405)
     docs_url = _docs_url(request, site)
@@ -145,11 +147,11 @@ def _context(
 
 
 def _docs_url(request: RequestHead, site: Site) -> str:
-    """Return the documentation URL to put into a response from a dev origin.
+    """Return the documentation URL to include in a response from a dev origin.
 
     A client can reach a dev origin by sending its name in the Host header to the emulator's own
     address. If this header has no port, a URL built from it would not reach the emulator, so the
-    result is built from the emulator's address instead.
+    emulator's own address is used instead.
     """
     if ":" in request.headers.get("Host", ""):
         return site.docs_url(request)
@@ -157,7 +159,7 @@ def _docs_url(request: RequestHead, site: Site) -> str:
 
 
 def _home_page(request: RequestHead, engine: Engine, project: Project) -> web.Response:
-    """Return the page that replaces the developer's own site.
+    """Return the page that is shown in place of the developer's own site.
 
     The page says whether the visitor has access.
     """

@@ -1,7 +1,7 @@
-"""The context of endpoints under `/_emulator`, and functions to read and refuse requests.
+"""The context passed to endpoints under `/_emulator`, and functions that read and refuse requests.
 
-The endpoints are in `control`, `identity` and `dashboard`. The table that routes a request to its
-endpoint is `control/routes.py`.
+The endpoints are in `control`, `identity` and `dashboard`. The table of routes is in
+`control/routes.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hosting_emulator.world.value import World
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
-#: Types for the members of request bodies, with schemas for the OpenAPI document. Endpoints check
+#: Types for members of request bodies, with schemas for the OpenAPI document. The endpoints check
 #: the values themselves, so that a refusal can explain what is wrong.
 Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
@@ -46,13 +46,13 @@ Duration = Annotated[
 WorldName = Annotated[str, Meta(extra_json_schema={"pattern": f"^{WORLD_NAME.pattern}$"})]
 KeyName = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 64})]
 
-#: The maximum number of bytes in a request body, and in the body of a request that imports a state.
+#: The maximum number of bytes in a request body in general, and in a request that imports a state.
 BODY_LIMIT = 1024 * 1024
 STATE_LIMIT = 2 * 1024 * 1024 * 1024
 
 
 class ControlRefusal(Exception):
-    """A refused control request, with the status, the title and the detail of its problem."""
+    """Raised to refuse a control request, with the problem's status, title and detail."""
 
     def __init__(self, status: int, title: str, detail: str) -> None:
         super().__init__(detail)
@@ -62,7 +62,7 @@ class ControlRefusal(Exception):
 
 
 def require(record: T | None, title: str, detail: str) -> T:
-    """Return `record`. Raises ControlRefusal 404 with `title` and `detail` if `record` is None."""
+    """Return `record`. If it is None, raises ControlRefusal 404 with this `title` and `detail`."""
     if record is None:
         raise ControlRefusal(404, title, detail)
     return record
@@ -70,7 +70,7 @@ def require(record: T | None, title: str, detail: str) -> T:
 
 @contextmanager
 def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
-    """Replace an error whose type is in `errors` with a ControlRefusal that has the error's message."""
+    """Convert exceptions of the types in `errors` to ControlRefusal, with the same message."""
     try:
         yield
     except errors as error:
@@ -78,7 +78,7 @@ def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[No
 
 
 def moment(text: str) -> int:
-    """Parse a timestamp, and return it in milliseconds since 1970.
+    """Parse a timestamp and return it in milliseconds since 1970.
 
     Raises ControlRefusal 400 if `text` is invalid.
     """
@@ -87,36 +87,39 @@ def moment(text: str) -> int:
 
 
 def find(world: World, table: Table[AliasedRecord], name: str) -> AliasedRecord:
-    """Return the user, organization or project with the given alias or id. Raises ControlRefusal 404."""
+    """Return the user, organization or project with this alias or id. Raises ControlRefusal 404 if
+    there is none.
+    """
     row = world.get(table, id_of(world, table, name))
     return require(row, f"No such {kind_of(table)}", not_found_message(world, table, name))
 
 
 def find_observation(context: Context, id_: str) -> ProcessObservation:
-    """Return the observation with the given id. Raises ControlRefusal 404 if there is no such observation."""
+    """Return the observation with this id. Raises ControlRefusal 404 if there is none."""
     observation = context.observations.get(id_, time.monotonic())
     return require(observation, "No such observation", f"there is no observation {id_[:80]!r}")
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True):
-    """Base class for the JSON bodies of requests."""
+    """Base class for JSON request bodies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Documents the body of an endpoint with a JSON object that a fresh world accepts."""
+    """An example of an endpoint's request body, as a JSON object that a fresh world accepts."""
 
     document: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The properties of a server that stay the same while the server runs.
+    """Properties of a server that do not change while it runs.
 
-    `instance` is the server's random id. `variation` is the variation of a new world if the request
-    that creates the world specifies no variation. `storage_problem` returns the latest problem with
-    deleted or replaced files in the data directory, or None if there was no problem. `request_stop`
-    makes the emulator stop soon, or is None if only the program that runs the emulator can stop it.
+    `instance` is the server's random id. `variation` is the variation used for a new world if the
+    request that creates it does not specify one. `storage_problem` returns the most recent problem
+    with deleted or replaced files in the data directory, or None if there has been none.
+    `request_stop` makes the emulator stop soon. It is None if only the program that runs the
+    emulator can stop it.
     """
 
     version: str
@@ -132,7 +135,7 @@ class Facts:
 
 @dataclass
 class Context:
-    """A request under `/_emulator`. The request's body is read when an endpoint needs it."""
+    """A request under `/_emulator`. The body is read only when an endpoint needs it."""
 
     request: web.BaseRequest
     worlds: Worlds
@@ -144,7 +147,7 @@ class Context:
     observations: Observations = field(default_factory=Observations)
 
     def engine(self, name: str) -> Engine:
-        """Return the engine of a world. Raises ControlRefusal 404 if no world is called `name`."""
+        """Return a world's engine. Raises ControlRefusal 404 if there is no world called `name`."""
         engine = self.worlds.get(name)
         if engine is None:
             names = ", ".join(engine.world.name for engine in self.worlds)
@@ -155,7 +158,7 @@ class Context:
 
     @property
     def base_url(self) -> str:
-        """The scheme, host and port at which the client reaches this server."""
+        """The scheme, host and port that the client uses for this server."""
         return self.site.base_url(self.request)
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
@@ -171,7 +174,8 @@ class Context:
         return self.body
 
     async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:
-        """Return the JSON body as an instance of `kind`. A missing body counts as an empty object.
+        """Parse the JSON body as an instance of `kind`. A missing body is treated as an empty
+        object.
 
         Raises ControlRefusal if the body is invalid.
         """
@@ -186,8 +190,8 @@ class Context:
         body = await self.bytes(limit) or b"{}"
         try:
             if len(body) > BODY_LIMIT:
-                # Parse a long document in a thread, so that other requests are handled at the same
-                # time.
+                # Parse a long document in a thread, so that other requests can be handled in the
+                # meantime.
                 document = await in_thread(read_json, body)
             else:
                 document = read_json(body)

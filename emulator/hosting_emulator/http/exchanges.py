@@ -1,6 +1,6 @@
-"""Runs engine exchanges for requests that arrive over HTTP.
+"""Runs the engine's exchanges for requests that arrive over HTTP.
 
-The engine decides which steps an exchange takes. This module awaits the effects of the steps, and
+The engine decides which steps an exchange consists of. This module awaits the steps' effects and
 turns the engine's reply into a response.
 """
 
@@ -25,15 +25,15 @@ from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
 
 _log = logging.getLogger("hosting_emulator.http")
-#: For a request with a long head, the maximum number of bytes that the request log stores of all
-#: headers together, and of each header. The limits are low because the log stores a thousand
+#: If a request's head is long, the request log stores at most this many bytes of all its headers
+#: together, and of each single header. The limits are low because the log contains up to a thousand
 #: requests.
 _HEADERS_LIMIT: Final = 16 * 1024
 _HEADER_LIMIT: Final = 2 * 1024
 
 
 def begin_exchange(request: web.BaseRequest, ctx: ExchangeContext) -> None:
-    """Record the connection of an exchange, and the time at which its request arrived."""
+    """Record an exchange's connection and the time at which its request arrived."""
     protocol = protocol_of(request)
     ctx.connection = protocol.connection
     ctx.passage = protocol.begin_passage()
@@ -50,7 +50,7 @@ async def respond(
     *,
     extra_headers: Sequence[tuple[str, str]] = (),
 ) -> ReadyResponse:
-    """Run an exchange and return its response, which a fault may slow down, cut off or corrupt."""
+    """Run an exchange and return its response, which a fault may delay, truncate or corrupt."""
     reply = await run_exchange(engine, ctx, steps, partial(wait_for, request))
     if extra_headers:
         reply.headers = [*reply.headers, *extra_headers]
@@ -61,7 +61,7 @@ async def respond(
 
 
 async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:
-    """Await an effect of an exchange. Raises OSError if a change was not saved."""
+    """Await an exchange's effect. Raises OSError if a change was not saved."""
     if isinstance(effect, Durable):
         try:
             saving = effect.await_durable()
@@ -71,7 +71,8 @@ async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:
             _log.error("a change could not be made durable: %s", error)
             raise
     elif effect.is_done:
-        # The request has been carried out, so the delay can end as soon as the client disconnects.
+        # The request has already been carried out, so stop waiting as soon as the client
+        # disconnects.
         await protocol_of(request).wait_for_client_to_leave(effect.ms / 1000)
     else:
         await asyncio.sleep(effect.ms / 1000)

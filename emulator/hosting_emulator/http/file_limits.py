@@ -1,4 +1,4 @@
-"""Raises this process's limit on open files, and reports when the limit has been reached."""
+"""Raises this process's limit on open files, and reports when the limit is reached."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import resource
 from typing import Any, Final
 
 _log = logging.getLogger("hosting_emulator.http")
-#: Limits that allow enough connections, highest first. Some systems accept only the lower limit.
+#: Limits that allow enough connections, highest first. Some systems accept only the lower one.
 _SUFFICIENT_LIMITS: Final = (65_536, 10_240)
 _NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-#: The minimum time in real seconds between two log messages about the limit.
+#: The minimum time between two log messages about the limit, in real seconds.
 _PAUSE_S: Final = 10.0
 
 
 def raise_file_limit() -> None:
-    """Raise this process's limit on open files, if it is low and the system allows a higher limit.
+    """Raise this process's limit on open files if it is low and the system allows a higher one.
 
     Shells often set a limit of only 256 or 1024.
     """
@@ -35,11 +35,11 @@ def raise_file_limit() -> None:
 
 
 class FileLimitReports:
-    """An exception handler for an event loop.
+    """An exception handler for an event loop that reports when the limit on open files is reached.
 
-    The handler logs one line when the process cannot accept more connections. Until asyncio can
-    accept a connection, the connection waits in the operating system. All other exceptions are
-    passed to the loop's default handler.
+    It logs one line when the process cannot accept more connections. New connections then wait in
+    the operating system until asyncio can accept them. All other exceptions are passed to the
+    loop's default handler.
     """
 
     def __init__(self) -> None:
@@ -49,8 +49,8 @@ class FileLimitReports:
         """Handle an exception that the event loop reports."""
         error = context.get("exception")
         if self._reported_s is not None and "_start_serving" in repr(context.get("handle")):
-            # Ignore this error, because asyncio tries to accept connections even after the server
-            # has been closed.
+            # Ignore this error: asyncio tries to accept connections even after the server has been
+            # closed.
             return
         if not isinstance(error, OSError) or error.errno not in _NO_MORE_FILES:
             loop.default_exception_handler(context)

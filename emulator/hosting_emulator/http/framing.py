@@ -1,4 +1,4 @@
-"""Finds the boundaries of requests in the bytes that a client sends.
+"""Finds the boundaries between requests in the bytes that a client sends.
 
 aiohttp parses requests. This module splits the byte stream first, so that aiohttp receives complete
 request heads and well-formed bodies, one request at a time. Bytes with an ambiguous boundary are
@@ -12,51 +12,50 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
-#: The limits of aiohttp's parser: the bytes in a line, the bytes in a head, and the number of
-#: headers.
+#: The limits of aiohttp's parser: bytes in a line, bytes in a head, and number of headers.
 LONGEST_LINE: Final = 8190
 _LONGEST_HEAD: Final = 256 * 1024
 _MOST_HEADERS: Final = 128
-#: The length in bytes above which the request log may store only a part of a head.
+#: If a head is longer than this many bytes, the request log may store only part of it.
 _LONG_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
-#: The maximum number of parts that `cut` cuts off (calls of `_cut`) before it yields, so that the
-#: caller can let other work run. A chunk has three parts: its size, its data and its end.
+#: After cutting off this many parts (calls of `_cut`), `cut` yields, so that the caller can let
+#: other work run. A chunk has three parts: its size, its data and its end.
 MOST_CUTS: Final = 100
-#: The maximum number of digits in a Content-Length, not counting leading zeros. aiohttp interprets
+#: The maximum number of digits in a Content-Length, not counting leading zeros. aiohttp would treat
 #: the largest 64-bit number as a missing length.
 _MOST_DIGITS: Final = 19
 
-#: Bytes that are allowed between two requests (RFC 9112, section 2.2), and their maximum number.
+#: The bytes that are allowed between two requests (RFC 9112, section 2.2), and how many of them.
 _LINE_ENDS: Final = b"\r\n"
 _MOST_LINE_ENDS: Final = 64
 _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
-#: Matches the first line of nearly every request, which needs no further checks.
+#: Matches the first line of nearly every request. If it matches, no further checks are needed.
 _USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^\x00- \x7f]* HTTP/1\.[01]\r\n")
-#: Matches a method and a target without line ends. aiohttp's C parser would take a bare line
-#: end in the target for the end of an HTTP/0.9 request line, and the rest for a header.
+#: Matches a method and a target without line ends. aiohttp's C parser would treat a bare line end
+#: in the target as the end of an HTTP/0.9 request line, and the rest as a header.
 _TARGET: Final = re.compile(rb"[^ ]+ /[^\x00- \x7f]* |OPTIONS \* ")
-#: Matches a target in absolute form, which clients send to proxies. The part before the path
-#: does not matter to this server (RFC 9112, section 3.2.2).
+#: Matches a target in absolute form, as clients send to proxies. This server ignores the part
+#: before the path (RFC 9112, section 3.2.2).
 _ABSOLUTE: Final = re.compile(
     rb"([^ ]+ )https?://(?:[^/?#@ ]*@)?(?:[^][/?#:@ ]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?:/|(?=[ ?]))",
     re.IGNORECASE,
 )
-#: Matches the beginning of a head, even if only a part of the head has arrived.
+#: Matches the beginning of a head, even if only part of the head has arrived.
 _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
-#: The next patterns match headers that announce a body or an upgrade, in a lowercase head.
+#: The following patterns match headers in a lowercase head that announce a body or an upgrade.
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*+0*+([0-9]++)[ \t]*+\r\n")
-#: Matches a Content-Length that aiohttp might read as a different number.
+#: Matches a Content-Length that aiohttp might interpret as a different number.
 _BAD_LENGTH: Final = re.compile(
     rb"\r\ncontent-length[ \t]*:[ \t]*+(?![0-9]++[ \t]*+\r\n)([^\r]{0,60})"
 )
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
 _UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade")
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
-#: The next patterns match the lines of a chunked body: a chunk's length, the end of a chunk's data,
-#: and a trailer.
+#: The following patterns match the lines of a chunked body: a chunk's length, the end of a chunk's
+#: data, and a trailer.
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?\r\n")
 _CHUNK_END: Final = re.compile(rb"\r\n")
 _TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*)?\r\n")
@@ -70,29 +69,29 @@ BROKEN_BODY: Final = (
 
 
 class Malformed(Exception):
-    """The bytes are not a valid request or body. The message gives the reason."""
+    """Raised if the bytes are not a valid request or body. The message says why."""
 
 
 class RequestFraming:
-    """Cuts the bytes of one connection into requests.
+    """Splits the bytes received on one connection into requests.
 
     `count` is the number of requests whose head has arrived completely or was refused. `is_partial`
-    means that a part of the latest request has not arrived yet. `in_body` means that the missing
-    part belongs to the request's body. `error` is the reason why the last request is refused, or
-    None if no request is refused. Data after a refused request is not parsed.
+    means that part of the latest request has not arrived yet, and `in_body` that the missing part
+    belongs to its body. `error` is the reason why the latest request was refused, or None if no
+    request was refused. Data after a refused request is not parsed.
     """
 
     def __init__(self) -> None:
         self.count = 0
         self.in_body = False
         self.is_partial = False
-        #: Whether a head was so long that the request log may store only a part of the head.
+        #: Whether any head was so long that the request log may store only part of it.
         self.has_long_heads = False
         self.error: str | None = None
-        #: The data of the latest request that arrived in one piece. If a polling client sends the
-        #: same data again, the data needs no further checks.
+        #: The latest request that arrived in one piece. If a polling client sends exactly the same
+        #: bytes again, they need no further checks.
         self._repeatable = b""
-        #: The beginning of an incomplete head or line, and how many of its bytes have been
+        #: The beginning of an incomplete head or line, and how many of its bytes have already been
         #: searched.
         self._held = bytearray()
         self._searched = 0
@@ -102,12 +101,12 @@ class RequestFraming:
         self._is_chunked = False
         #: The pattern that the next line of a chunked body must match.
         self._line = _CHUNK
-        #: The function that cuts the next piece. The function takes data and an index, and returns
-        #: the piece and the index after the piece.
+        #: The function that cuts off the next piece. It takes the data and an index, and returns
+        #: the piece and the index after it.
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._cut_head
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Cut all data at once and return the pieces."""
+        """Split all of the data at once and return the pieces."""
         return list(self.cut(data))
 
     def cut(self, data: bytes) -> Iterator[bytes]:
@@ -150,7 +149,7 @@ class RequestFraming:
     # --- Heads ----------------------------------------------------------------------------------
 
     def _cut_head(self, data: bytes, index: int) -> tuple[bytes, int]:
-        """Cut and check a head, and determine where the request ends."""
+        """Cut off and check a head, and determine where the request ends."""
         if self._held:
             head, index = self._complete_head(data, index)
         else:
@@ -167,17 +166,17 @@ class RequestFraming:
             return b"", index
         if not _USUAL_LINE.match(head):
             head = self._check_first_line(head)
-        # Allow two more lines, because the first line and the empty last line are not headers.
+        # Allow two more lines: the first line and the empty last line are not headers.
         if head.count(b"\n") > _MOST_HEADERS + 2:
             self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
         self.count += 1
         self._line_ends = 0
         if len(head) > _LONG_HEAD:
             self.has_long_heads = True
-        # Search a lowercase copy, because a pattern that ignores case is slow.
+        # Search a lowercase copy, because a case-insensitive pattern is slow.
         lower = head.lower()
         # Remove the `upgrade` option, because aiohttp would wait for the upgrade. A server may
-        # ignore the upgrade (RFC 9110, section 7.8).
+        # ignore an upgrade (RFC 9110, section 7.8).
         if b"upgrade" in lower and _UPGRADE.search(lower):
             head = _CONNECTION.sub(_without_upgrade, head)
         self._is_chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
@@ -186,7 +185,7 @@ class RequestFraming:
             return head, index
         if b"content-length" in lower:
             self._missing = _content_length(lower)
-            if self._missing <= len(data) - index:  # most bodies arrive with their head
+            if self._missing <= len(data) - index:  # most bodies arrive together with their head
                 end = index + self._missing
                 self._missing = 0
                 return head + data[index:end], end
@@ -195,7 +194,7 @@ class RequestFraming:
         return head, index
 
     def _skip_line_ends(self, data: bytes, index: int) -> int:
-        """Return the index after any line ends, which some clients send between requests."""
+        """Skip the line ends that some clients send between requests, and return the index after them."""
         while index < len(data) and data[index] in _LINE_ENDS:
             index += 1
             self._line_ends += 1
@@ -204,10 +203,10 @@ class RequestFraming:
         return index
 
     def _complete_head(self, data: bytes, index: int) -> tuple[bytes, int]:
-        """Add data to a head that arrives in parts.
+        """Add data to a head that is arriving in parts.
 
-        Returns the head and the index after it. While the head is incomplete, the returned head is
-        empty.
+        Returns the head and the index after it. The returned head is empty if the head is still
+        incomplete.
         """
         previous = len(self._held)
         self._held += data[index : index + _LONGEST_HEAD]
@@ -221,7 +220,7 @@ class RequestFraming:
         return head, index + length - previous
 
     def _check_part(self, part: bytearray) -> None:
-        """Raise Malformed if a partial head can no longer become valid."""
+        """Raise Malformed if a partial head can no longer turn out to be valid."""
         if not part:
             return
         if len(part) - (part.rfind(b"\r\n") + 2) > LONGEST_LINE or len(part) > _LONGEST_HEAD:
@@ -242,7 +241,7 @@ class RequestFraming:
         self._searched = 0
 
     def _check_first_line(self, head: bytes) -> bytes:
-        """Check the first line of a head. Return the head with a path as the request target."""
+        """Check the first line of a head. Return the head with the request target reduced to a path."""
         line = head[: head.index(b"\r\n")]
         if not _BEGINNING.match(line):
             self._refuse(NO_METHOD)
@@ -252,8 +251,8 @@ class RequestFraming:
             self._refuse("The CONNECT method is not supported: this is not a proxy.")
         if _TARGET.match(line):
             return head
-        # Use `match`, which takes time linear in the line's length. `search` would take quadratic
-        # time.
+        # Use `match`, which takes linear time. `search` would take time quadratic in the line's
+        # length.
         absolute = _ABSOLUTE.match(line)
         if absolute is None:
             self._refuse(INVALID)
@@ -280,7 +279,7 @@ class RequestFraming:
         return piece, index + len(piece)
 
     def _cut_chunk_line(self, data: bytes, index: int) -> tuple[bytes, int]:
-        """Cut a complete line of a chunked body, and determine what follows."""
+        """Cut off a complete line of a chunked body, and determine what comes next."""
         limit = index + _LONGEST_CHUNK_LINE
         end = data.find(b"\n", index, limit) + 1
         self._held += data[index : end or limit]
@@ -301,11 +300,11 @@ class RequestFraming:
             self.in_body = False
             self._cut = self._cut_head
         else:
-            return b"", end  # a trailer is dropped, because nothing reads trailers
+            return b"", end  # trailers are dropped, because nothing reads them
         return b"\r\n", end
 
     def _begin_chunk(self, length: int) -> bytes:
-        """Begin a chunk. Return the chunk's first line without extensions, which are not supported."""
+        """Begin a chunk. Return its first line without chunk extensions, which are not supported."""
         self._missing = length
         if length:
             self._cut = self._cut_body
@@ -330,6 +329,6 @@ def _content_length(lower: bytes) -> int:
 
 
 def _without_upgrade(match: re.Match[bytes]) -> bytes:
-    """Return the value of a Connection header with the `upgrade` option removed."""
+    """Return the value of a Connection header without the `upgrade` option."""
     options = [option.strip() for option in match[0].split(b",")]
     return b" " + b", ".join(option for option in options if option.lower() != b"upgrade")

@@ -1,12 +1,11 @@
 """The guard, which accepts or refuses requests by their Host, origin and control token.
 
-A web page can make a browser on this machine send requests to this server (CSRF). The owner of a
-web page can make the page's host name resolve to this machine (DNS rebinding). Only the `Host`,
-`Origin` and `Sec-Fetch-Site` headers reveal such requests. Therefore a name that anybody can own in
-the public DNS is accepted only if the user has allowed the name. Control requests from other
-machines or through a proxy require the control token. A web app on another port of this machine can
-call `/v1` and fetch the identity provider's resources for client libraries, as in production
-(CORS).
+A web page can make a browser on this machine send requests to this server (CSRF), and its owner can
+make the page's host name resolve to this machine (DNS rebinding). Only the `Host`, `Origin` and
+`Sec-Fetch-Site` headers reveal such requests. Therefore a name that anybody could register in the
+public DNS is accepted only if the user has allowed it. Control requests from other machines or
+through a proxy require the control token. As in production, a web app on another port of this
+machine can call `/v1` and the identity provider's endpoints for client libraries (CORS).
 """
 
 from __future__ import annotations
@@ -36,26 +35,26 @@ from hosting_emulator.http.request_head import RequestHead, basic_credentials, w
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER: Final = "X-Control-Token"
-#: The header that contains the page secret in the requests of the emulator's page to `/v1`.
+#: The header in which the emulator's own page sends the page secret with requests to `/v1`.
 PAGE_HEADER: Final = "X-Emulator-Page"
-#: The maximum number of safe hosts to remember. This is enough because a client uses one or two
+#: The maximum number of safe hosts to remember. This is plenty, because a client uses one or two
 #: hosts.
 _MOST_SAFE_HOSTS: Final = 256
-#: The paths for which other machines need no token. An application under test needs the identity
-#: provider, users read the documentation, and orchestrators request the health check.
+#: The paths for which other machines need no token, because applications under test need the
+#: identity provider, users read the documentation, and orchestrators call the health check.
 _OPEN: Final = re.compile(
     r"/_emulator/(health|(docs|static)(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)"
 )
-#: The paths that pages of allowed origins may request, because an OpenID client library fetches
-#: them.
+#: The paths that pages from allowed origins may request, because OpenID client libraries need them.
 _OPEN_TO_APPS: Final = re.compile(
     r"/_emulator/(worlds/[^/]+/)?idp/"
     r"(\.well-known/openid-configuration|jwks\.json|token|userinfo)"
 )
-#: Headers that proxies add. A request with one of these headers counts as a request from another
-#: machine, even if its connection comes from this machine.
+#: Headers that proxies add. A request with any of these is treated as coming from another machine,
+#: even if its connection comes from this one.
 _PROXY_HEADERS: Final = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
-#: The challenge that makes a browser ask for a user name and a password. Any user name is accepted.
+#: The challenge that makes a browser prompt for a user name and password. Any user name is
+#: accepted.
 _CHALLENGE: Final = (
     'Basic realm="hosting-emulator: the password is the control token", charset="UTF-8"'
 )
@@ -65,11 +64,11 @@ _CHALLENGE: Final = (
 class Site:
     """The addresses, host names, allowed origins and control token of a server.
 
-    URLs in responses contain the request's Host, so that they also work through a mapped port or
-    under another name. If the server does not accept the Host, or if `public_url` is set, URLs in
-    responses contain the server's own URL. `public_url` has no trailing slash. `names` and
-    `origins` are lowercase, and `names` contain no port. With `is_behind_proxy`, requests from this
-    machine also need the control token.
+    URLs in responses are based on the request's Host, so that they also work through a mapped port
+    or under another name. If the server does not accept this Host, or if `public_url` is set, they
+    are based on the server's own URL. `public_url` has no trailing slash. `names` and `origins` are
+    lowercase, and `names` contain no port. With `is_behind_proxy`, requests from this machine also
+    need the control token.
     """
 
     url: str = ""
@@ -80,9 +79,9 @@ class Site:
     origins: frozenset[str] = frozenset()
     token: str | None = field(default=None, repr=False)
     is_behind_proxy: bool = False
-    #: Hosts that `is_safe_host` has accepted.
+    #: The hosts that `is_safe_host` has already accepted.
     safe_hosts: set[str] = field(default_factory=set)
-    #: A secret that is known only to this process and to users of the control API.
+    #: A secret known only to this process and to users of the control API.
     page_secret: str = field(default_factory=token_urlsafe, repr=False)
 
     # --- Addresses ------------------------------------------------------------------------------
@@ -94,11 +93,11 @@ class Site:
 
     @property
     def own_url(self) -> str:
-        """The public URL of the server or, if no public URL is set, the URL on this machine."""
+        """The server's public URL or, if none is set, its URL on this machine."""
         return self.public_url or self.local_url
 
     def base_url(self, request: RequestHead) -> str:
-        """Return the scheme, host and port at which the client reaches this server."""
+        """Return the scheme, host and port that the client uses for this server."""
         if self.public_url is not None:
             return self.own_url
         hosts = request.headers.getall("Host", ())
@@ -109,8 +108,7 @@ class Site:
     def docs_url(self, request: RequestHead) -> str:
         """Return the URL of the documentation.
 
-        The URL contains the request's Host only if a browser can open the documentation at
-        this Host.
+        It is based on the request's Host only if a browser can open the documentation at this Host.
         """
         opens = self._is_local_host(request.headers.get("Host", ""))
         if opens or not is_loopback(request.remote):
@@ -120,12 +118,12 @@ class Site:
     # --- Hosts and origins ----------------------------------------------------------------------
 
     def _is_local_host(self, host: str) -> bool:
-        """Return whether a Host header contains a name of this machine or an allowed name."""
+        """Return whether a Host header contains one of this machine's names or an allowed name."""
         name = host_name(host)
         return is_this_machine(name) or name in self.names
 
     def is_safe_host(self, host: str) -> bool:
-        """Return True if no other website can use a Host. An empty Host is also safe."""
+        """Return whether no other website can use this Host. An empty Host is also safe."""
         if host in self.safe_hosts:
             return True
         if host and not self._is_safe_name(host_name(host)):
@@ -143,9 +141,10 @@ class Site:
         return address_of(name) is not None
 
     def host_refusal(self, hosts: Sequence[str]) -> Refused | None:
-        """Return the refusal of a public request whose Host headers are `hosts`, or None if it is allowed.
+        """Return the refusal of a public API request with these Host headers, or None if it is
+        allowed.
 
-        A bearer token does not make a Host safe, because anybody can compute the tokens of a
+        A bearer token does not make a Host safe, because anybody can compute the tokens for a
         well-known seed.
         """
         if not hosts or (len(hosts) == 1 and self.is_safe_host(hosts[0])):
@@ -160,27 +159,27 @@ class Site:
         )
 
     def allows_origin(self, origin: str) -> bool:
-        """Return whether pages of an origin are allowed.
+        """Return whether pages from an origin are allowed.
 
         Origins on this machine are always allowed.
         """
         return origin.lower() in self.origins or is_this_machine(host_of_origin(origin))
 
     def allowed_origin(self, request: web.BaseRequest) -> str | None:
-        """Return the origin of a public API request if it is allowed, and None otherwise."""
+        """Return a public API request's origin if it is allowed, or None otherwise."""
         origins = request.headers.getall("Origin", ())
         if len(origins) != 1 or not self.allows_origin(origins[0]):
             return None
         return origins[0]
 
     def allowed_control_origin(self, request: web.BaseRequest, path: str) -> str | None:
-        """Return the origin of a control request if it is allowed at the path, and None otherwise."""
+        """Return a control request's origin if it is allowed for the path, or None otherwise."""
         if not _OPEN_TO_APPS.fullmatch(path):
             return None
         return self.allowed_origin(request)
 
     def is_from_page(self, request: web.BaseRequest) -> bool:
-        """Return whether a request contains the page secret and therefore comes from the emulator's page."""
+        """Return whether a request has the page secret and therefore comes from the emulator's own page."""
         value = request.headers.get(PAGE_HEADER)
         if value is None:
             return False
@@ -189,13 +188,13 @@ class Site:
     # --- The control API ------------------------------------------------------------------------
 
     def control_refusal(self, request: web.BaseRequest, path: str) -> web.Response | None:
-        """Return the response that refuses a control request, or None if the request is allowed."""
+        """Return a response that refuses a control request, or None if the request is allowed."""
         hosts = request.headers.getall("Host", [])
         host = hosts[0] if hosts else ""
         if len(hosts) > 1 or not self._is_allowed_page(request, host, path):
             if _OPEN_TO_APPS.fullmatch(path) and "Origin" in request.headers:
                 return _forbidden(origin_refusal(request.headers["Origin"]))
-            return _forbidden("pages of other sites must not use the control API")
+            return _forbidden("pages from other sites must not use the control API")
         if self._has_token(request):
             return None
         is_trusted = self._is_trusted(request)
@@ -223,14 +222,14 @@ class Site:
         return compare_digest(_to_bytes(token), _to_bytes(self.token))
 
     def _is_trusted(self, request: web.BaseRequest) -> bool:
-        """Return whether a request needs no token because it comes directly from this machine."""
+        """Return whether a request comes directly from this machine and therefore needs no token."""
         if self.is_behind_proxy or not is_loopback(request.remote):
             return False
         return not any(name in request.headers for name in _PROXY_HEADERS)
 
 
 def world_prefix(name: str) -> str:
-    """Return the prefix of `/v1` in a world's paths, or an empty string for the default world."""
+    """Return what precedes `/v1` in a world's paths, or an empty string for the default world."""
     return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
 
 
@@ -239,15 +238,15 @@ def _to_bytes(text: str) -> bytes:
 
 
 def _is_same_origin(request: web.BaseRequest, host: str) -> bool:
-    """Return True if a request comes from one of this server's pages, or from no page at all."""
+    """Return whether a request comes from one of this server's pages, or from no page at all."""
     origins = request.headers.getall("Origin", ())
     if origins:
         own_origins = (f"http://{host}".lower(), f"https://{host}".lower())
         return len(origins) == 1 and origins[0].lower() in own_origins
-    # Check this header if there is no Origin, because browsers send no Origin with a plain GET.
+    # Browsers send no Origin with a plain GET, so check this header instead.
     if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
         return True
-    # Following a link to a page is allowed, because the other site does not see the response.
+    # Following a link to a page is allowed, because the other site cannot see the response.
     return request.method == "GET" and request.headers.get("Sec-Fetch-Dest") == "document"
 
 

@@ -1,7 +1,7 @@
-"""Applies TLS handshake faults, which determine the certificate that a connection gets.
+"""Applies TLS handshake faults, which determine which certificate a connection gets.
 
 A handshake belongs to the world whose dev host the client names (SNI). A fault without a project
-acts on every host of its world, and on hosts that do not belong to a world, such as localhost.
+acts on every host in its world, and on hosts that belong to no world, such as localhost.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ _log = logging.getLogger("hosting_emulator.http")
 
 
 def certificate_problem(worlds: Worlds, host: str) -> CertificateProblem | None:
-    """Return the problem that the certificate for a host must have, or None for a valid certificate.
+    """Return the problem that a host's certificate must have, or None if it must be valid.
 
-    The handshake counts as a match for the armed faults. `host` is empty if the client names no
-    host.
+    The armed faults count this handshake. `host` is empty if the client names no host.
     """
     engines = [engine for engine in worlds if has_faults_of(engine, "handshake")]
     if not engines:

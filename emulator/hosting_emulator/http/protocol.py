@@ -1,8 +1,9 @@
-"""Handles an HTTP connection with aiohttp's low-level protocol. Refusals are problem documents.
+"""Handles HTTP connections with aiohttp's low-level protocol. Refusals are sent as problem
+documents.
 
 aiohttp parses requests and writes responses. This module handles requests that arrive too slowly or
-incompletely, and clients that close their side of the connection. The module uses only asyncio's
-own protocol methods and aiohttp's public methods. A client's mistake is never logged as an error.
+incompletely, and clients that close their side of the connection. It uses only asyncio's own
+protocol methods and aiohttp's public methods. Mistakes by a client are never logged as errors.
 """
 
 from __future__ import annotations
@@ -33,24 +34,24 @@ from hosting_emulator.http.time_slices import SLICE_S, LongJob
 
 _log = logging.getLogger("hosting_emulator.http")
 _positions = itertools.count(1)
-#: The maximum time in real seconds from a request's first byte to its last. A client on the same
-#: machine takes milliseconds. A client that takes this long only ties up a connection.
+#: The maximum time between a request's first and last byte, in real seconds. A client on the same
+#: machine takes milliseconds. A client that takes this long is only tying up a connection.
 REQUEST_TIMEOUT_S: Final = 60.0
-#: While more requests than this are waiting for their responses, the connection is not read. Older
-#: versions of aiohttp have no such limit.
+#: If more requests than this are waiting for their responses, no more data is read from the
+#: connection. Older versions of aiohttp have no such limit.
 MOST_UNANSWERED: Final = 64
-#: A client that has closed its side is assumed to be still listening until this many seconds have
-#: passed since its request. After that, the client may have given up.
+#: A client that has closed its side is assumed to be still listening until this many seconds after
+#: its request. After that, it may have given up.
 _PATIENCE_S: Final = 0.1
-#: The maximum number of bytes that are parsed immediately, even while long jobs run.
+#: Up to this many bytes are parsed immediately, even while long jobs are running.
 _SMALL: Final = 2048
 _TOO_SLOW: Final = "The request did not arrive completely in time."
-#: An invalid head, which aiohttp refuses after it has handled the earlier requests.
+#: An invalid head. aiohttp refuses it after it has handled all earlier requests.
 _INVALID_HEAD: Final = b"\0\r\n\r\n"
 
 
 def next_position() -> int:
-    """Return the next position in the order of events on all connections (see Connection)."""
+    """Return the next position in the order of events across all connections (see Connection)."""
     return next(_positions)
 
 
@@ -70,7 +71,7 @@ class ServerFunctions:
 
 
 class HttpProtocol(web.RequestHandler):
-    """One connection. A request that cannot be parsed is refused with `invalid_request`."""
+    """A connection. Requests that cannot be parsed are refused with `invalid_request`."""
 
     request_timeout_s = REQUEST_TIMEOUT_S
 
@@ -83,32 +84,31 @@ class HttpProtocol(web.RequestHandler):
         self.connection = Connection(next_position())
         self.framing = RequestFraming()
         self.response_count = 0
-        #: The request whose handler started last, and the number of this request on the connection,
-        #: counted from 1.
+        #: The request whose handler was started most recently, and its number on the connection,
+        #: starting at 1.
         self._latest_request: web.BaseRequest | None = None
         self._latest_number = 0
-        #: The reason why the last request is refused, or None. Data after a refused request is
+        #: The reason why the last request is refused, or None. Any data after a refused request is
         #: ignored.
         self._refusal: str | None = None
         #: Whether the client has closed its side of the connection and will not send more data.
         self._is_half_closed = False
-        #: A future that is done when the connection is lost, or None if no handler has waited for
-        #: this.
+        #: A future that completes when the connection is lost, or None if no handler has waited for
+        #: that.
         self._departure: asyncio.Future[None] | None = None
-        #: The timer that refuses a request if it does not arrive completely in time, and the number
-        #: of that request.
+        #: The timer that refuses a request if it does not arrive completely in time, and that
+        #: request's number.
         self._timeout: asyncio.TimerHandle | None = None
         self._timeout_number = 0
-        #: Whether the request has no time limit, because a fault slows down the reading of the
-        #: request.
+        #: Whether the time limit is suspended because a fault makes reading the request slow.
         self._has_no_time_limit = False
-        #: Whether reading is suspended until some of the waiting requests have their responses.
+        #: Whether reading is paused until some of the waiting requests have received their
+        #: responses.
         self._is_held_back = False
-        #: Whether a response that never ends is being sent, during which all arriving data is
-        #: ignored.
+        #: Whether a response that never ends is being sent. All arriving data is then ignored.
         self._has_endless_response = False
-        #: The data that has not been parsed yet, the pieces that remain of the first item of this
-        #: data, and the task that parses the data.
+        #: The data that has not been parsed yet, the remaining pieces of its first item, and the
+        #: task that parses it.
         self._arrivals = deque[bytes]()
         self._pieces: Iterator[bytes] | None = None
         self._parse_task: asyncio.Future[None] | None = None
@@ -123,16 +123,15 @@ class HttpProtocol(web.RequestHandler):
             self._break_off_body()
 
     def begin_passage(self) -> Passage:
-        """Record that a request has arrived, and return a Passage with the request's connection and time."""
+        """Record that a request has arrived, and return a Passage with its connection and time."""
         arrived_s = asyncio.get_running_loop().time()
         return Passage(self.connection, next_position(), arrived_s)
 
     def note_departure(self, passage: Passage) -> None:
-        """Record that a whole response was passed to the connection.
+        """Record that a complete response has been passed to the connection.
 
-        A client that has closed its side may still be listening, or may have closed the whole
-        connection. If the whole connection is closed, the socket has an error once the response has
-        been sent.
+        A client that has closed its side may still be listening, or may have closed the connection
+        entirely. In the latter case, the socket reports an error once the response has been sent.
         """
         duration_s = asyncio.get_running_loop().time() - passage.arrived_s
         if self._is_half_closed and duration_s < _PATIENCE_S and not self._has_failed():
@@ -145,7 +144,7 @@ class HttpProtocol(web.RequestHandler):
 
     @contextmanager
     def without_time_limit(self) -> Iterator[None]:
-        """Suspend the time limit for the arrival of a request."""
+        """Suspend the time limit within which a request must arrive."""
         self._has_no_time_limit = True
         self._note_progress()
         try:
@@ -158,13 +157,12 @@ class HttpProtocol(web.RequestHandler):
     async def wait_for_client_to_leave(self, timeout_s: float | None = None) -> None:
         """Wait until the client disconnects, or until `timeout_s` real seconds have passed.
 
-        Without a timeout, a client that has closed its side counts as disconnected.
+        Without a timeout, a client that has closed its side is treated as disconnected.
         """
         if self.transport is None or (self._is_half_closed and timeout_s is None):
             return
         if timeout_s is None and not self._has_endless_response:
-            # Resume reading, because over TLS, asyncio must read in order to notice that a client
-            # closes its side.
+            # Over TLS, asyncio notices only while reading that a client closes its side.
             self._has_endless_response = True
             self.resume_reading()
             self.transport.resume_reading()
@@ -175,12 +173,12 @@ class HttpProtocol(web.RequestHandler):
     # --- The beginning and the end of the connection --------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Start a connection."""
+        """Set up a new connection."""
         super().connection_made(transport)
         self._crowd.add()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """End the connection, and wake the handlers that wait for its end."""
+        """End the connection, and wake the handlers that are waiting for it to end."""
         super().connection_lost(exc)
         self._crowd.remove()
         self.connection.ended = next_position()
@@ -198,9 +196,9 @@ class HttpProtocol(web.RequestHandler):
         """Record that the client will send no more data.
 
         A client may close its side and still listen. Returns True, which keeps the connection open,
-        if complete requests await their responses. Returns False over TLS, and while a handler
-        waits for the client to disconnect, because a client that still listens cannot be
-        distinguished from a client that has disconnected.
+        if complete requests are waiting for their responses. Returns False over TLS, and while a
+        handler is waiting for the client to disconnect, because a client that is still listening
+        then cannot be distinguished from one that has disconnected.
         """
         if self._departure is not None and not self._departure.done():
             return False
@@ -217,7 +215,7 @@ class HttpProtocol(web.RequestHandler):
         return True
 
     def _has_failed(self) -> bool:
-        """Return whether the socket has an error or is closed."""
+        """Return whether the socket has an error or has been closed."""
         if self.transport is None:
             return True
         connection = self.transport.get_extra_info("socket")
@@ -245,8 +243,8 @@ class HttpProtocol(web.RequestHandler):
         if self._is_half_closed and unanswered <= 0 and not self._arrivals:
             self.close()
         elif unanswered > 0:
-            # Let long jobs take a turn, because aiohttp starts the connection's next request
-            # immediately.
+            # aiohttp starts the connection's next request immediately, so give long jobs a turn
+            # first.
             async with LongJob():
                 pass
         return outcome
@@ -254,13 +252,13 @@ class HttpProtocol(web.RequestHandler):
     # --- Incoming data --------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Parse data. A request fails as soon as a malformed part of its body arrives.
+        """Parse incoming data. A request fails as soon as a malformed part of its body arrives.
 
-        Data that cannot be parsed within a slice of time is parsed later, and the connection is not
-        read until then.
+        If parsing takes longer than one time slice, the rest is parsed later, and no more data is
+        read from the connection until then.
         """
         if not data:
-            # Make this call even without data, because aiohttp then continues with the data that it
+            # Make this call even if there is no data, so that aiohttp continues with data that it
             # has already received.
             super().data_received(data)
             return
@@ -268,9 +266,9 @@ class HttpProtocol(web.RequestHandler):
             return
         self._arrivals.append(data)
         if self._parse_task is None and not self._is_held_back:
-            # Parse small data without a time limit, because with a limit, parsing would stop
-            # whenever the system briefly suspends the process. The next request on the connection
-            # would then wait for all long jobs.
+            # Parse short data without a time limit. With a limit, parsing would stop whenever the
+            # system briefly suspends the process, and the next request on the connection would then
+            # have to wait for all long jobs.
             if len(data) <= _SMALL:
                 is_parsed = self._parse(inf)
             else:
@@ -285,7 +283,7 @@ class HttpProtocol(web.RequestHandler):
         return self._refusal is not None or self._has_endless_response
 
     async def _parse_in_slices(self) -> None:
-        """Parse the data that has arrived, one slice of time after another, and resume reading."""
+        """Parse the data that has arrived, one time slice after another, then resume reading."""
         try:
             async with LongJob() as job:
                 while not self._parse(job.end_s) and not self._is_held_back:
@@ -300,9 +298,9 @@ class HttpProtocol(web.RequestHandler):
             self.close()
 
     def _parse(self, end_s: float) -> bool:
-        """Parse the data that has arrived. Return whether all of the data was parsed.
+        """Parse the data that has arrived. Return whether all of it was parsed.
 
-        `end_s` is the `perf_counter()` value at which parsing stops.
+        Parsing stops when `perf_counter()` reaches `end_s`.
         """
         while self._arrivals and not self._is_held_back:
             if self._ignores_data():
@@ -328,7 +326,9 @@ class HttpProtocol(web.RequestHandler):
         self._pieces = None
 
     def _note_progress(self) -> None:
-        """Pause reading if too many requests are waiting. Start or stop an incomplete request's timer."""
+        """Pause reading if too many requests are waiting. Start or stop the timer for an incomplete
+        request.
+        """
         count = self.framing.count
         is_partial = self.framing.is_partial
         if count - self.response_count > MOST_UNANSWERED and self.transport is not None:
@@ -353,7 +353,7 @@ class HttpProtocol(web.RequestHandler):
     def _break_off_body(self) -> None:
         """Fail the last request, whose body is malformed.
 
-        The connection closes after the response to this request.
+        The connection is closed after the response to this request.
         """
         if self._latest_request is not None and self._latest_number == self.framing.count:
             error = web.RequestPayloadError(self._refusal)
@@ -362,7 +362,7 @@ class HttpProtocol(web.RequestHandler):
     # --- Errors ---------------------------------------------------------------------------------
 
     def log_exception(self, *args: Any, **options: Any) -> None:
-        """Log a server error. Mistakes and early disconnects of a client are not logged."""
+        """Log a server error. Clients' mistakes and early disconnects are not logged."""
         error = options.get("exc_info")
         if not isinstance(error, HttpProcessingError | web.RequestPayloadError | ConnectionError):
             super().log_exception(*args, **options)
@@ -374,13 +374,13 @@ class HttpProtocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Return the response to a request that aiohttp refused or whose handler failed.
+        """Return a response to a request that aiohttp refused or whose handler failed.
 
         The response closes the connection. Raises ConnectionError if no response can be sent.
         """
         if isinstance(exc, ConnectionError) and self.transport is None:
-            # The client has disconnected, so nobody can receive a response, and the server has made
-            # no error.
+            # The client has disconnected, so nobody can receive a response. This is not a server
+            # error.
             raise exc
         has_begun = request.writer.output_size > 0
         if status >= 500 and not (has_begun and isinstance(exc, ConnectionError)):
@@ -411,13 +411,14 @@ def _parse_error(error: BaseException | None) -> str:
     if isinstance(error, LineTooLong):
         return TOO_LONG
     if isinstance(error, BadStatusLine):
-        # The framing has checked the target and version, so the error must be about the method.
+        # The framing has already checked the target and version, so the error must concern the
+        # method.
         return NO_METHOD
     return INVALID
 
 
 def protocol_of(request: web.BaseRequest) -> HttpProtocol:
-    """Return the protocol that handles a request's connection."""
+    """Return the protocol object that handles a request's connection."""
     protocol = request.protocol
     assert isinstance(protocol, HttpProtocol)
     return protocol

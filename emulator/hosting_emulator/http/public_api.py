@@ -1,4 +1,4 @@
-"""Handles requests to a world's `/v1`: passes them to the engine, and returns the engine's responses."""
+"""Handles requests under a world's `/v1`: passes them to the engine and returns its responses."""
 
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ async def handle(
 ) -> web.StreamResponse:
     """Return the response to a request. `path` does not include the world's prefix.
 
-    `refusal` is the refusal of a request whose Host is not safe, or None if the Host is safe.
-    `cors_headers` are added to every response, so that a page of another origin can read the
-    response.
+    `refusal` is None, unless the request must be refused because its Host is not safe.
+    `cors_headers` are added to every response, so that a page from another origin can read it.
     """
     raw_headers: Sequence[tuple[bytes, bytes]] = request.raw_headers
     is_from_page = site.is_from_page(request)
     if is_from_page:
-        # Remove the page secret, because the request log must not show it.
+        # The page secret must not appear in the request log.
         raw_headers = [pair for pair in raw_headers if pair[0].lower() != _PAGE_HEADER_BYTES]
     ctx = ExchangeContext(
         method=request.method,
@@ -62,7 +61,7 @@ async def handle(
 
 
 async def _read_body(request: web.BaseRequest, engine: Engine, ctx: ExchangeContext) -> None:
-    """Read the body of a request. Until the body has arrived, the request is listed as in progress."""
+    """Read a request's body. Until it has arrived, the request is listed as in progress."""
     assumptions = engine.world.assumptions
     if not request.content.is_eof():
         list_arrival(engine, ctx)

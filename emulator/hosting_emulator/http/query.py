@@ -1,7 +1,7 @@
 """Declares and parses the query parameters of endpoints under `/_emulator`.
 
-An endpoint's parameter is read from the query if the parameter's annotation contains a `Query` or
-is RequestFilters:
+An endpoint's parameter is read from the query if its annotation contains a `Query` or is
+RequestFilters:
 
     def list_operations(engine: Engine, unfinished: Annotated[bool, Query("Only …")] = False)
 """
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Documents a query parameter. `example` is a value that a fresh world accepts."""
+    """The documentation of a query parameter. `example` is a value that a fresh world accepts."""
 
     description: str
     example: str | None = None
@@ -38,19 +38,19 @@ Words: TypeAlias = list[str]
 #: An optional string.
 Text: TypeAlias = str | None
 
-#: The documentation of parameters that several endpoints have.
+#: The documentation for parameters that several endpoints share.
 SEED: Final = Query(
     "Include the world's seed, from which its tokens, keys and tickets can be computed."
 )
 LATEST_REQUESTS: Final = Query("Return at most this many of the latest requests.")
 
-#: The names of the request filters. Each name is the name of a query parameter.
+#: The names of the request filters, which are also the names of their query parameters.
 _FILTER_NAMES: Final = tuple(RequestFilters.__annotations__)
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointParameter:
-    """An endpoint's parameter that is read from the query.
+    """A parameter of an endpoint that is read from the query.
 
     `kind` is the parameter's type: RequestFilters, Words, Text, bool, or an integer with bounds.
     `default` is `Parameter.empty` if the parameter has no default.
@@ -63,14 +63,14 @@ class EndpointParameter:
 
     @property
     def names(self) -> Iterable[str]:
-        """The names of the query parameters that this parameter reads."""
+        """The names of the query parameters from which this parameter is read."""
         if self.kind is RequestFilters:
             return _FILTER_NAMES
         return (self.name,)
 
 
 def query_parameter(parameter: Parameter) -> EndpointParameter | None:
-    """Return the declaration of an endpoint's query parameter, or None for other parameters."""
+    """Return the declaration of an endpoint's query parameter, or None if the parameter is not one."""
     kind, documentation = split_metadata(parameter.annotation, Query)
     if kind is RequestFilters:
         documentation = Query("")
@@ -80,10 +80,10 @@ def query_parameter(parameter: Parameter) -> EndpointParameter | None:
 
 
 def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | None]:
-    """Split an annotation into its type and its metadata of type `metadata_type`.
+    """Split an annotation into its type and the item of its metadata that has type `metadata_type`.
 
-    Other metadata stays with the type. If the annotation contains no such metadata, None takes its
-    place. If the annotation contains several such items, the last item is returned.
+    All other metadata stays with the type. If there is no such item, None is returned in its place.
+    If there are several, the last one is returned.
     """
     if get_origin(annotation) is not Annotated:
         return annotation, None
@@ -101,7 +101,7 @@ def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | No
 
 
 def filter_documentation() -> Mapping[str, Meta]:
-    """Return the documentation of each request filter, keyed by the filter's name in the query."""
+    """Return the documentation of each request filter, by its name in the query."""
     hints = get_type_hints(RequestFilters, include_extras=True)
     documentation = {}
     for name in _FILTER_NAMES:
@@ -112,7 +112,7 @@ def filter_documentation() -> Mapping[str, Meta]:
 
 
 def read_parameter(query: Mapping[str, Sequence[str]], parameter: EndpointParameter) -> Any:
-    """Return the value of a query parameter, or its default. Raises ControlRefusal 400."""
+    """Return a query parameter's value or its default. Raises ControlRefusal 400 if the value is invalid."""
     name = parameter.name
     kind = parameter.kind
     values = query.get(name, ())
@@ -137,10 +137,10 @@ def _read_filters(query: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _filter_value(name: str, values: Sequence[str]) -> str:
-    """Return the value of a filter. Raises ControlRefusal 400 if the value is empty.
+    """Return a filter's value. Raises ControlRefusal 400 if it is empty.
 
-    An empty value usually comes from a shell variable that is not set. If an empty value meant no
-    filter, every request would match, and a check of the result would prove nothing.
+    An empty value usually comes from a shell variable that is not set. If it were ignored, every
+    request would match, and a check of the result would prove nothing.
     """
     value = _single_value(name, values)
     if not value:
@@ -151,13 +151,13 @@ def _filter_value(name: str, values: Sequence[str]) -> str:
 
 
 def _read_words(values: Sequence[str]) -> list[str]:
-    """Return the distinct, non-empty words of all values."""
+    """Return the words in all values, without duplicates and empty words."""
     words = [word.strip() for value in values for word in value.split(",")]
     return list(dict.fromkeys(word for word in words if word))
 
 
 def _single_value(name: str, values: Sequence[str]) -> str:
-    """Return the only value of a parameter. Raises ControlRefusal 400 if the parameter has several values."""
+    """Return a parameter's only value. Raises ControlRefusal 400 if there are several."""
     if len(values) > 1:
         first_values = " and ".join(repr(value[:40]) for value in values[:2])
         raise ControlRefusal(
@@ -173,15 +173,15 @@ def _read_bool(name: str, text: str) -> bool:
 
 
 def _read_number(name: str, text: str, bounds: Meta) -> int:
-    """Return a whole number. Raises ControlRefusal 400 for any other text or a number out of bounds."""
+    """Parse a whole number. Raises ControlRefusal 400 for any other text or a number out of bounds."""
     lowest = int(bounds.ge or 0)
     highest = int(bounds.le or 0)
     detail = f"{name} must be a number from {lowest} to {highest}"
     refusal = ControlRefusal(400, f"Bad {name}", detail)
     if not (text.isascii() and text.isdigit()):
         raise refusal
-    # Check the length first, because parsing very many digits takes a long time, and Python refuses
-    # more than 4,300 digits.
+    # Check the length first, because parsing a great many digits is slow, and Python refuses more
+    # than 4,300.
     digits = text.lstrip("0")
     if len(digits) > len(str(highest)):
         raise refusal

@@ -1,7 +1,7 @@
-"""Responses whose bytes are all known in advance, such as the responses of the public API.
+"""Responses whose bytes are all known in advance, such as those of the public API.
 
-A ReadyResponse takes about a quarter less time than aiohttp's own Response. A FaultyResponse is
-sent by a fault, which may slow down, cut off or corrupt the response.
+A ReadyResponse takes about a quarter less time to send than aiohttp's own Response. A
+FaultyResponse is sent by a fault, which may delay, truncate or corrupt it.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.http.protocol import HttpProtocol, protocol_of
 from hosting_emulator.http.responses import SERVER, http_date
 
-#: A function that waits until world time has advanced by a number of milliseconds, or the client
-#: disconnects.
+#: A function that waits until world time has advanced by a number of milliseconds, or until the
+#: client disconnects.
 PassWorldTime: TypeAlias = Callable[[HttpProtocol, int], Awaitable[None]]
-#: Statuses whose responses have no content, and are sent without Content-Length (RFC 9110, section 8.6).
+#: The statuses of responses that have no content and no Content-Length (RFC 9110, section 8.6).
 _WITHOUT_CONTENT: Final = (204, 304)
 _STATUS_LINES: Final = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n" for status in HTTPStatus
 }
 
 
-@lru_cache(maxsize=64)  # each world can have its own time
+@lru_cache(maxsize=64)  # each world has its own time
 def _general_headers(second: int) -> str:
     """Return the Date and Server headers for a time in seconds since 1970."""
     return f"Date: {http_date(second)}\r\nServer: {SERVER}\r\n"
 
 
 class ReadyResponse(web.StreamResponse):
-    """A response whose status, headers and body are sent in one write.
+    """A response whose status line, headers and body are sent in a single write.
 
-    No header may contain a line end.
+    Headers must not contain line ends.
     """
 
     #: Whether the connection can serve another request after this response.
-    keep_alive: bool = False  # aiohttp only reads this attribute
+    keep_alive: bool = False  # aiohttp only reads this attribute and never sets it
 
     def __init__(self, reply: Reply, date_s: int, passage: Passage | None = None) -> None:
         super().__init__(status=reply.status or 200)
@@ -57,13 +57,13 @@ class ReadyResponse(web.StreamResponse):
         self.date_s = date_s
         self._passage = passage
         self._request: web.BaseRequest | None = None
-        #: The status line and headers, including the empty line after them.
+        #: The status line and the headers, including the empty line that ends them.
         self.head = b""
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Prepare the status line and the headers, which `write_eof` sends together with the body.
+        """Prepare the status line and headers, which `write_eof` sends together with the body.
 
-        Raises ValueError for a header that contains a line end.
+        Raises ValueError if a header contains a line end.
         """
         reply = self.reply
         self._request = request
@@ -95,21 +95,21 @@ class ReadyResponse(web.StreamResponse):
         content = self.head
         if request.method != "HEAD":
             content += self.reply.body
-        # Record the departure only after this call, which waits until the client has read most of
+        # Record the departure after this call, because it waits until the client has read most of
         # the earlier data.
         await request.writer.write_eof(content)
         self._note_departure(request)
 
     def _note_departure(self, request: web.BaseRequest) -> None:
-        """Record that the whole response was passed to the connection."""
+        """Record that the complete response has been passed to the connection."""
         if self._passage is not None and request.transport is not None:
             protocol_of(request).note_departure(self._passage)
 
 
 class FaultyResponse(ReadyResponse):
-    """A response sent by a fault, which may slow down, cut off or corrupt the response.
+    """A response sent by a fault, which may delay, truncate or corrupt it.
 
-    The class implements `Wire` from `faults.kinds`, through which the fault sends the response.
+    This class implements `Wire` from `faults.kinds`, through which the fault sends the response.
     """
 
     _request: web.BaseRequest
@@ -126,11 +126,12 @@ class FaultyResponse(ReadyResponse):
         self.effect = effect
         self.body = reply.body
         self._pass_world_time = pass_world_time
-        #: The response's exchange in the request log, or None if the log has no such exchange.
+        #: The log entry of the response's exchange, or None if the exchange is not in the request
+        #: log.
         self._entry = entry
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Prepare the head. The connection can be reused only if the fault delivers the whole response."""
+        """Prepare the head. The connection can be reused only if the fault delivers the complete response."""
         writer = await super().prepare(request)
         self.keep_alive = self.effect.delivers_response and request.keep_alive
         return writer
@@ -146,7 +147,7 @@ class FaultyResponse(ReadyResponse):
             self._note_delay(round((time.monotonic() - began_s) * 1000))
 
     def _note_delay(self, duration_ms: int) -> None:
-        """Add to the log entry the part of a delay that was unknown before the response was sent."""
+        """Add to the log entry any delay that became known only while the response was being sent."""
         if self._entry is not None:
             self._entry.late_ms += max(0, duration_ms - self.effect.late_ms(len(self.body)))
 
@@ -163,7 +164,7 @@ class FaultyResponse(ReadyResponse):
         await protocol_of(self._request).wait_for_client_to_leave(within_s)
 
     async def wait_for_world_time(self, ms: int) -> None:
-        """Wait until world time has advanced by `ms`, or the client disconnects."""
+        """Wait until world time has advanced by `ms`, or until the client disconnects."""
         await self._pass_world_time(protocol_of(self._request), ms)
 
     def close(self) -> None:

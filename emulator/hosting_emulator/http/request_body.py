@@ -1,6 +1,6 @@
 """Reads request bodies within limits.
 
-A malformed body is reported by a returned refusal, and not by an exception.
+A malformed body is reported by returning a refusal, not by raising an exception.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.faults.uploads import UploadLimits
 from hosting_emulator.http.protocol import protocol_of
 
-#: Any compressed body may unpack to this size in bytes. A larger result is allowed only if it is at
-#: most `_HIGHEST_RATIO` times as long as the body. Exported states of any size have a lower ratio.
-#: Therefore a small body cannot unpack to a huge result.
+#: Any compressed body may decompress to this many bytes. A longer result is allowed only if it is
+#: at most `_HIGHEST_RATIO` times as long as the body, so that a small body cannot decompress to a
+#: huge one. Exported states of any size have a lower ratio.
 _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50
-#: The maximum number of consecutive compressed members in a body (RFC 1952, section 2.2).
+#: The maximum number of gzip members in a body (RFC 1952, section 2.2).
 _MOST_MEMBERS: Final = 64
 _BROKEN: Final = (
     "The request body does not have the length, chunks or encoding that its headers announce."
@@ -35,18 +35,18 @@ async def read_body(
     assumptions: Assumptions = DEFAULTS,
     upload: UploadLimits | None = None,
 ) -> tuple[bytes, Refused | None]:
-    """Return a request's body, and the refusal of the body or None if the body is accepted.
+    """Return a request's body, and a refusal or, if the body is accepted, None.
 
     A body is refused if it is malformed or longer than `limit` bytes.
 
-    `upload` contains the limits that a fault sets. If the fault cuts off the body, the part that
-    arrived is returned.
+    `upload` contains the limits that a fault imposes. If the fault truncates the body, the part
+    that arrived is returned.
     """
     if not request.can_read_body:
         return b"", None
     coding = request.headers.get("Transfer-Encoding", "chunked").lower()
     if coding != "chunked":
-        # Refuse other transfer codings, because aiohttp can decode only chunks.
+        # Refuse other transfer codings, because aiohttp can decode only chunked bodies.
         return b"", Refused("invalid_request", "The only allowed Transfer-Encoding is chunked.")
     content = request.content
     if not content.is_eof():
@@ -55,7 +55,8 @@ async def read_body(
             return b"", too_large(limit, assumptions)
         if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, section 10.1.1
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            # Reset the size, because aiohttp would conclude from it that the response has started.
+            # Reset the size. Otherwise aiohttp would conclude that the response has already
+            # started.
             request.writer.output_size = 0
     try:
         if upload is not None:
@@ -63,7 +64,7 @@ async def read_body(
             if upload.most_bytes is not None:
                 return body, None
         elif content.is_eof():
-            # Use the fast path for a body that has already arrived completely, as most bodies have.
+            # This fast path is for bodies that have already arrived completely, as most have.
             body = content.read_nowait()
         else:
             body = await _read_rest(content, limit)
@@ -88,9 +89,9 @@ async def _read_rest(content: StreamReader, limit: int) -> bytes:
 
 
 async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimits) -> bytes:
-    """Read a body within the limits that a fault sets.
+    """Read a body within the limits that a fault imposes.
 
-    A fault can cut off a body that has already arrived completely.
+    A fault can truncate even a body that has already arrived completely.
     """
     content = request.content
     rate = upload.bytes_per_second
@@ -113,11 +114,11 @@ async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimit
 
 
 def _unpack(body: bytes, coding: str, limit: int) -> bytes:
-    """Decode a body with this content coding, and stop when the result exceeds `limit` bytes.
+    """Decode a body that has this content coding. Stop when the result exceeds `limit` bytes.
 
     A body with an unknown coding is returned unchanged. Raises ValueError for `br` and `zstd`, and
-    ValueError or zlib.error for a malformed body. aiohttp's own decoding is not used, because it
-    makes a request wait for the rest of a malformed body.
+    ValueError or zlib.error for a malformed body. aiohttp's own decoder is not used, because it
+    would keep the request waiting for the rest of a malformed body.
     """
     if coding in ("br", "zstd"):
         raise ValueError(coding)
@@ -139,6 +140,6 @@ def _window_bits(coding: str, body: bytes) -> int:
     """Return zlib's `wbits` argument for a compressed body."""
     if coding == "gzip":
         return 16 + zlib.MAX_WBITS
-    # Accept a body without the two bytes of the zlib header, because some clients omit them.
+    # Some clients omit the two bytes of the zlib header.
     has_header = body[0] & 0x0F == 8
     return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS

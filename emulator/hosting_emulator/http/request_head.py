@@ -11,11 +11,11 @@ from multidict import CIMultiDict, MultiMapping
 
 
 class RequestHead(Protocol):
-    """The head of a request. aiohttp's requests and `PlainHead` have these attributes."""
+    """The head of a request. Both aiohttp's requests and `PlainHead` have these attributes."""
 
     @property
     def method(self) -> str:
-        """The method in capital letters."""
+        """The method, in capital letters."""
 
     @property
     def scheme(self) -> str:
@@ -23,16 +23,16 @@ class RequestHead(Protocol):
 
     @property
     def remote(self) -> str | None:
-        """The address of the client, or None if it is unknown."""
+        """The client's address, or None if it is unknown."""
 
     @property
     def headers(self) -> MultiMapping[str]:
-        """The headers, whose names are not case-sensitive."""
+        """The headers. Their names are not case-sensitive."""
 
 
 @dataclass(frozen=True)
 class PlainHead:
-    """The head of a request that did not come from a socket, such as a request in a scenario's story."""
+    """The head of a request that did not arrive on a socket, such as a request in a scenario's story."""
 
     method: str
     headers: CIMultiDict[str]
@@ -46,7 +46,7 @@ def wants_page(request: RequestHead) -> bool:
 
 
 def basic_credentials(request: RequestHead) -> tuple[str, str]:
-    """Return the user name and the password of a request (RFC 7617).
+    """Return the user name and password of Basic authentication in a request (RFC 7617).
 
     Returns two empty strings if the request contains no valid credentials.
     """
@@ -58,7 +58,7 @@ def basic_credentials(request: RequestHead) -> tuple[str, str]:
 
 
 def read_cookie(request: RequestHead, name: str) -> str | None:
-    """Return the value of a request's cookie, or None if the request does not contain the cookie."""
+    """Return the value of a cookie in a request, or None if the request does not have this cookie."""
     try:
         cookie = SimpleCookie(request.headers.get("Cookie", "")).get(name)
     except CookieError:

@@ -1,6 +1,6 @@
-"""Creates the responses of the control API and of the pages.
+"""Creates responses for the control API and for pages.
 
-The `ready_responses` module creates the responses of the public API.
+Responses of the public API are created in the `ready_responses` module.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from aiohttp import web
 from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.http.time_slices import LongJob
 
-#: The maximum number of characters in a problem's detail, which can quote a long part of the
-#: request.
+#: The maximum number of characters in a problem's detail, because the detail may quote a long part
+#: of the request.
 _LONGEST_DETAIL: Final = 2_000
 _PIECE_BYTES: Final = 64 * 1024
-#: The name of this server in the responses of the public API.
+#: The name of this server in responses of the public API.
 SERVER: Final = "hosting-emulator"
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 _OWN_HEADERS: Final = {
-    # A client with a different version reads the server's version from this header when a request
-    # is refused.
+    # If a request is refused, a client can read from this header that the server has a different
+    # version.
     "Server": f"{SERVER}/{FULL_VERSION}",
-    # These headers prevent pages of other sites from loading a response as a script, image or style
-    # sheet, and from controlling a window that shows a page of the emulator.
+    # These headers prevent pages from other sites from loading a response as a script, image or
+    # style sheet, and from controlling a window that shows one of the emulator's pages.
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -37,7 +37,7 @@ _OWN_HEADERS: Final = {
 
 
 def _headers(content_type: str, headers: dict[str, str]) -> dict[str, str]:
-    """Return all headers of a response.
+    """Return all headers for a response.
 
     In the names of `headers`, an underscore stands for a hyphen.
     """
@@ -48,7 +48,7 @@ def _headers(content_type: str, headers: dict[str, str]) -> dict[str, str]:
 class _BodyInPieces(BytesIO):
     """A long body that aiohttp sends in pieces.
 
-    A `bytes` body would be copied to a buffer as a whole instead.
+    If the body were `bytes`, all of it would be copied to a buffer at once.
     """
 
     source: object = None
@@ -57,9 +57,9 @@ class _BodyInPieces(BytesIO):
 def raw(
     status: int, body: bytes, content_type: str, *, source: object = None, **headers: str
 ) -> web.Response:
-    """Return a response with the given status, body and content type.
+    """Return a response with this status, body and content type.
 
-    `source` is kept in memory while a long body is being sent.
+    `source` is kept alive while a long body is being sent.
     """
     all_headers = _headers(content_type, headers)
     if len(body) <= _PIECE_BYTES:
@@ -89,11 +89,11 @@ async def json_list(
     items: Iterable[Any],
     **headers: str,
 ) -> web.StreamResponse:
-    """Return `document` as a JSON response, with `items` as the list in the member that `name` names.
+    """Return `document` as a JSON response, with `items` as a list in its member `name`.
 
     `items` can be an iterator that takes up to a millisecond for each item. Other requests can be
-    handled between two items. A long list is sent while it is encoded, so the whole text is never
-    in memory. Raises ConnectionResetError if the client disconnects.
+    handled between items. A long list is sent while it is being encoded, so that it is never in
+    memory as a whole. Raises ConnectionResetError if the client disconnects.
     """
     empty_list = _encode({name: []})[1:-1]
     start, _, end = _encode(document).partition(empty_list)
@@ -107,7 +107,7 @@ async def json_list(
             text += separator + _encode(item)
             separator = b","
             if len(text) > _PIECE_BYTES:
-                # Let other jobs run, because the client may read slowly.
+                # Let other jobs run, because the client may be reading slowly.
                 job.suspend()
                 if response is None:
                     response = stream("application/json", **headers)
@@ -123,9 +123,9 @@ async def json_list(
 
 
 def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:
-    """Return a control API problem, with the URL of the API's documentation.
+    """Return a control API problem, with a link to the API's documentation.
 
-    The engine creates the problems of the public API.
+    Problems of the public API are created by the engine.
     """
     if len(detail) > _LONGEST_DETAIL:
         detail = detail[:_LONGEST_DETAIL] + "…"
@@ -154,9 +154,9 @@ def redirect(location: str) -> web.Response:
 
 
 def keep_opener(response: web.Response) -> web.Response:
-    """Allow the page that opened a window to keep access to the window after this response.
+    """Let the page that opened this window keep access to it after this response.
 
-    Apps that open the sign-in page in a new window need this access.
+    Apps that open the sign-in page in a popup window need this.
     """
     response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
@@ -165,10 +165,10 @@ def keep_opener(response: web.Response) -> web.Response:
 def html(
     text: str, policy: str, status: int = 200, referrer: str = "no-referrer", **headers: str
 ) -> web.Response:
-    """Return a response with a page and a content security policy.
+    """Return a response with a page and its content security policy.
 
-    A page with a form that is sent to this server needs the `same-origin` referrer policy. Under
-    the `no-referrer` policy, a browser sends the Origin `null`, which the guard refuses.
+    A page whose form is submitted to this server needs the `same-origin` referrer policy. With
+    `no-referrer`, browsers send the Origin `null`, which the guard refuses.
     """
     return raw(
         status,
@@ -188,6 +188,6 @@ def http_date(second: int) -> str:
 
 
 def dated(response: web.Response, second: int) -> web.Response:
-    """Set the Date header of a response, because aiohttp would set it to the machine's time."""
+    """Set a response's Date header, because aiohttp would otherwise set it to the real time."""
     response.headers["Date"] = http_date(second)
     return response

@@ -1,4 +1,4 @@
-"""The HTTP server, which creates a protocol for each connection."""
+"""The HTTP server, which creates an HttpProtocol for each connection."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Handler: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class Server(web.Server):
-    """Serves every connection with one handler."""
+    """Serves all connections with the same handler."""
 
     def __init__(self, handler: Handler, functions: ServerFunctions) -> None:
         super().__init__(handler)

@@ -1,9 +1,10 @@
-"""Shares the event loop between long jobs, such as readers of the request log and stories.
+"""Shares the event loop among long jobs, such as stories and requests that read the whole request
+log.
 
-One job runs at a time. When the job's slice of time is over, the loop handles everything else, and
-then the next job runs. Therefore a short request waits for at most one slice, regardless of the
-number of jobs. The jobs take turns in the order of their arrival, so a hundred concurrent jobs take
-about as long as the same jobs one after another.
+One job runs at a time. When its time slice is over, the loop handles everything else, and then the
+next job runs. A short request therefore waits for at most one slice, regardless of the number of
+jobs. The jobs take turns in the order of their arrival, so a hundred concurrent jobs take about as
+long as the same jobs one after another.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
 
-#: The maximum number of jobs that run in threads at the same time. Threads share Python's single
-#: interpreter lock, so more jobs would leave less than a third of the time for the event loop.
+#: The maximum number of jobs that run in threads at the same time. Threads share Python's
+#: interpreter lock, so with more jobs the event loop would get less than a third of the time.
 MOST_THREADS: Final = 2
-#: The number of rows that are sorted in one step.
+#: How many rows are sorted in one step.
 ROWS_AT_ONCE: Final = 250
-#: The time in seconds after which a job must pause.
+#: How long a job may run before it must pause, in seconds.
 SLICE_S: Final = 0.001
 
 
@@ -52,12 +53,12 @@ class _Schedule:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                # Let the next job run, because this job was cancelled when its turn came.
+                # This job was cancelled when its turn came, so let the next job run.
                 self.release()
             raise
 
     def take_iteration(self) -> bool:
-        """Reserve this iteration of the event loop. Returns False if another job is running."""
+        """Reserve this iteration of the event loop. Return False if another job is running."""
         if self._is_running:
             return False
         self._is_running = True
@@ -95,7 +96,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
 class LongJob:
     """A job that may take a long time.
 
-    The job runs inside `async with`, and calls `pause` between its steps.
+    It runs inside `async with`, and must call `pause` between its steps.
     """
 
     def __init__(self) -> None:
@@ -122,7 +123,7 @@ class LongJob:
     async def pause(self) -> None:
         """Let other jobs run if this job has used up its slice.
 
-        Each step between two pauses should take less time than a slice.
+        Each step should take less time than a slice.
         """
         if not self._holds_turn:
             await self._begin_slice()
@@ -135,9 +136,9 @@ class LongJob:
                 self.end_s = perf_counter() + SLICE_S
 
     def suspend(self) -> None:
-        """Let other jobs run before this job waits for something else, such as a slow client.
+        """Let other jobs run while this job waits for something else, such as a slow client.
 
-        The next call of `pause` waits for the job's next turn.
+        The next call to `pause` then waits for this job's next turn.
         """
         if self._holds_turn:
             self._holds_turn = False
@@ -156,9 +157,9 @@ async def sort_in_slices(
     reverse: bool = False,
     condition: Callable[[T], bool] = lambda _: True,
 ) -> Iterator[T]:
-    """Sort the rows that meet a condition, without blocking other requests.
+    """Sort the rows that meet a condition without blocking other requests.
 
-    The source of the rows must not change until the sort has ended.
+    The source of the rows must not change until the sort has finished.
     """
     remaining = iter(rows)
     runs: list[list[T]] = []

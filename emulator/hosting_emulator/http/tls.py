@@ -1,9 +1,10 @@
-"""Provides TLS for dev origins, with certificates from a local authority that a user trusts once.
+"""Provides TLS for dev origins, with certificates from a local authority that the user has to trust
+only once.
 
-A client that trusts the authority trusts everybody who has the authority's key. For safety, the key
-can be read only by the file's owner, and the authority can certify only this machine's own
-names (RFC 5280, section 4.2.1.10). The key of an authority that is not stored exists only in memory, so a
-killed process leaves no key in a file.
+A client that trusts the authority trusts everybody who has its key. For safety, only the owner of
+the key file can read the key, and the authority can certify only this machine's own names (RFC
+5280, section 4.2.1.10). If the authority is not stored, its key exists only in memory, so a killed
+process leaves no key behind.
 """
 
 from __future__ import annotations
@@ -29,37 +30,37 @@ from hosting_emulator.storage.files import make_private, make_private_folder, wr
 CA_CERTIFICATE: Final = "ca.pem"
 CA_KEY: Final = "ca.key"
 _NAME: Final = "hosting-emulator, local development"
-#: The lifetime of a new authority, and the minimum remaining lifetime of a stored authority. An
-#: authority that expires sooner is replaced at the start.
+#: The lifetime of a new authority, and the minimum remaining lifetime of a stored one. An authority
+#: that expires sooner is replaced when the emulator starts.
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 _LEAST_REMAINING: Final = timedelta(days=30)
-#: The lifetime of a server's certificate. Some systems refuse lifetimes of more than 825 days.
+#: The lifetime of a server certificate. Some systems refuse lifetimes of more than 825 days.
 CERTIFICATE_LIFETIME: Final = timedelta(days=397)
-#: The maximum number of certificates to remember.
+#: The maximum number of certificates to keep in memory.
 _MOST_CONTEXTS: Final = 256
 _LONGEST_HOST: Final = 253
-#: The names in the certificate for clients that request no other host.
+#: The names in the certificate that clients get if they request no other host.
 _OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
-#: The host name in a certificate that names the wrong host. No client connects to this host.
+#: The host name in a certificate for the wrong host. No client ever connects to this host.
 _WRONG_HOST: Final = "wrong-host.localhost"
 _LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
 
 
 @dataclass(frozen=True, slots=True)
 class _Authority:
-    """The certificate and the key of an authority, in PEM format."""
+    """An authority's certificate and key, in PEM format."""
 
     certificate: bytes
     key: bytes
 
 
 class LocalAuthority:
-    """Issues certificates from one local authority for the names that clients request (SNI).
+    """Issues certificates from a local authority for the names that clients request (SNI).
 
-    The authority is stored in `folder`, whose mode is set to 0700. The next start reads the stored
-    authority, and replaces it if it expires soon or could certify other names. If `is_stored` is
-    false, only the certificate is written, and not the key. `problem_of` takes the lowercase host
-    that a client requests, and returns the problem that the host's certificate must have, or None.
+    The authority is stored in `folder`, whose mode is set to 0700. The next start reads it, and
+    replaces it if it expires soon or could certify other names. If `is_stored` is false, only the
+    certificate is written, not the key. `problem_of` is called with the host that a client
+    requests, in lowercase. It returns the problem that the host's certificate must have, or None.
     Raises OSError if a file cannot be read or written.
     """
 
@@ -85,7 +86,7 @@ class LocalAuthority:
         self._problem_of = problem_of
 
     def server_context(self) -> ssl.SSLContext:
-        """Return a context for localhost and, by SNI, for every name that ends in `.localhost`."""
+        """Return a context for localhost and, through SNI, for every name that ends in `.localhost`."""
         context = self._context_for(_OWN_NAMES)
         context.sni_callback = self._choose_context
         return context
@@ -93,7 +94,7 @@ class LocalAuthority:
     def _choose_context(
         self, connection: ssl.SSLSocket | ssl.SSLObject, name: str | None, _: ssl.SSLContext
     ) -> None:
-        """Set the connection's certificate to the certificate for the name that the client requests."""
+        """Make the connection use the certificate for the name that the client requests."""
         name = (name or "").lower()
         problem = self._problem_of(name)
         zone = ""
@@ -108,7 +109,7 @@ class LocalAuthority:
             try:
                 self._contexts[zone, problem] = self._context_for(names, problem)
             except ValueError:
-                # The name is not a valid host name, so the client sees the certificate for
+                # The name is not a valid host name, so the client gets the certificate for
                 # localhost.
                 return
         connection.context = self._contexts[zone, problem]
@@ -133,12 +134,12 @@ class LocalAuthority:
         certificate = issuer.issue_cert(*names, not_before=begin, not_after=expiry)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        # Disable session tickets, because a client that resumes a session does not see the
+        # Disable session tickets, because a client that resumes a session does not check the
         # certificate.
         context.num_tickets = 0
         chain = b"".join(part.bytes() for part in certificate.cert_chain_pems)
-        # Use unnamed files, because a killed process leaves no trace of them. Use two files,
-        # because some systems can read each file only once.
+        # Use unnamed files, because a killed process leaves no trace of them. Use one for each
+        # part, because some systems can read such a file only once.
         with TemporaryFile() as chain_file, TemporaryFile() as key_file:
             chain_file.write(chain)
             chain_file.seek(0)
@@ -188,13 +189,13 @@ def _key_usage() -> x509.KeyUsage:
 
 
 def _constraints() -> x509.NameConstraints:
-    """Return the names and networks that the authority can certify."""
+    """Return the names and networks for which the authority can issue certificates."""
     networks = [x509.IPAddress(ip_network(network)) for network in _LOOPBACK_NETWORKS]
     return x509.NameConstraints([x509.DNSName("localhost"), *networks], None)
 
 
 def _read_authority(ca_file: Path, key_file: Path) -> _Authority | None:
-    """Return the stored authority, or None if a new authority must be created.
+    """Return the stored authority, or None if a new one must be created.
 
     The stored authority is used if it is complete, does not expire soon, and can certify only this
     machine's names.
@@ -205,7 +206,7 @@ def _read_authority(ca_file: Path, key_file: Path) -> _Authority | None:
         public_key = serialization.load_pem_private_key(authority.key, None).public_key()
         names = certificate.extensions.get_extension_for_class(x509.NameConstraints)
     except (FileNotFoundError, ValueError, x509.ExtensionNotFound):
-        # Return None, so that a missing or damaged authority is replaced.
+        # A missing or damaged authority is replaced.
         return None
     if public_key != certificate.public_key():
         return None

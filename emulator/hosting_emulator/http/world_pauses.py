@@ -1,4 +1,4 @@
-"""Pauses a response for a span of world time, as some faults require."""
+"""Pauses a response for a period of world time, as some faults require."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.http.protocol import HttpProtocol
 
-#: The interval between two checks of the world's clock, in real seconds.
+#: How often the world's clock is checked: the interval in real seconds.
 _LOOK_S: Final = 0.02
 
 

@@ -98,7 +98,7 @@ def _act(
 ) -> Generator[int, None, web.StreamResponse | None]:
     """Yield the delay that a decision requires, and return the response that the fault produces.
 
-    Returns None if the endpoint's own response is to be sent.
+    Returns None if the endpoint's own response should be sent.
     """
     if decision.delay_ms:
         yield decision.delay_ms

@@ -1,1 +1,1 @@
-"""Reads scenarios from YAML documents, builds their worlds, and runs their stories."""
+"""Reads scenarios from YAML files, builds their worlds, and runs their stories."""

@@ -1,4 +1,4 @@
-"""The response that a story's step receives, and the requests to pages outside the API."""
+"""The response that a step of a story receives, and requests to pages outside the API."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class PageRequest:
     own_url: str = OWN_URL
 
 
-#: A request to a page, in progress. The generator yields each delay in milliseconds, and returns
-#: the response and the fault that breaks the response in transit. The fault is None if the response
-#: arrives intact.
+#: A request to a page in progress. The generator yields each delay in milliseconds. It returns the
+#: response and the fault that damages the response in transit, or None if the response arrives
+#: intact.
 PageVisit: TypeAlias = Generator[int, None, tuple[Reply, FaultKind | None]]
-#: A function that starts to handle a request to a page.
+#: A function that starts handling a request to a page.
 PageHandler: TypeAlias = Callable[[Engine, PageRequest], PageVisit]
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A response, its delay in real milliseconds, and the fault that broke it in transit.
+    """A response, its delay in real milliseconds, and the fault that damaged it in transit.
 
-    `n` is the number of the request in the request log. If `gave_up` is true, the client closed the
+    `n` is the request's number in the request log. If `gave_up` is true, the client closed the
     connection before the response was sent.
     """
 
@@ -55,18 +55,18 @@ class Arrival:
     effect: FaultKind | None = None
     n: int | None = None
     gave_up: bool = False
-    #: The time of the Date header in seconds since 1970, or None if the response has no Date header.
+    #: The time in the Date header, in seconds since 1970, or None if there is no Date header.
     date_s: int | None = None
 
     def summary(self) -> str:
-        """Return the status and the problem code, such as `403 forbidden`."""
+        """Return the status and problem code, for example `403 forbidden`."""
         code = self.at("code")
         if isinstance(code, str):
             return f"{self.reply.status} {code}"
         return str(self.reply.status)
 
     def report(self) -> dict[str, Any]:
-        """Return the response's entry in the step's report."""
+        """Return the entry for the response in the step's report."""
         code = self.at("code")
         detail = self.at("detail")
         return {
@@ -80,7 +80,7 @@ class Arrival:
     def document(self) -> dict[str, Any]:
         """Return the response as a JSON object, for steps that collect whole responses.
 
-        The status, the code and the body of a lost response are null.
+        If the response was lost, its status, code and body are null.
         """
         code = self.at("code")
         return {
@@ -95,7 +95,7 @@ class Arrival:
     def lost(self) -> str | None:
         """The kind of fault that caused the response to be lost, or None if the response arrived.
 
-        The value is `gives_up` if the client did not wait for the response.
+        It is `gives_up` if the client did not wait for the response.
         """
         if self.gave_up:
             return GAVE_UP
@@ -117,7 +117,7 @@ class Arrival:
     def header(self, name: str) -> str | None:
         """Return the value of a header, or None if the response has no such header.
 
-        If the header is repeated, the last value is returned.
+        If the header occurs several times, the last value is returned.
         """
         headers = {"content-type": self.reply.content_type}
         if self.date_s is not None:
@@ -138,5 +138,5 @@ class Arrival:
 
 
 def drip_ms(effect: FaultKind | None, reply: Reply) -> int:
-    """Return the delay, in milliseconds, that a fault adds by sending the body slowly."""
+    """Return how long a fault delays the response by sending the body slowly, in milliseconds."""
     return 0 if effect is None else effect.late_ms(len(reply.body))

@@ -1,7 +1,7 @@
-"""Builds the world of a scenario, with its armed faults and outcomes and its timeline.
+"""Builds a scenario's world, including its armed faults and outcomes and its timeline.
 
-The build also checks everything that can be checked before the story runs. All mistakes are
-reported together.
+This also checks everything that can be checked before the story runs. All mistakes are reported
+together.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
 
 
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
-    """Return the world of a scenario. The world is called `name`.
+    """Return a scenario's world under the name `name`.
 
-    `seed` is used if the scenario has no seed. A world passes its own seed when it loads a
-    scenario, so a scenario without a seed keeps the world's ids and API keys. Raises one
-    ScenarioError that lists all mistakes.
+    `seed` is used if the scenario has no seed. When a scenario is loaded into a world, the world's
+    own seed is passed, so that loading a scenario without a seed does not change the world's ids
+    and API keys. Raises one ScenarioError that lists all mistakes.
     """
     part = scenario.part
     top = scenario.location
@@ -69,10 +69,10 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
 
 
 def read_and_check(text: str, file: str, machine_ms: int) -> Scenario:
-    """Read the text of a scenario. Raises ScenarioError.
+    """Parse and check a scenario's text. Raises ScenarioError.
 
-    If later checks do not depend on the values that have shape errors, the ScenarioError also lists
-    the mistakes that `build_world` finds.
+    If some values have the wrong shape but later checks do not depend on them, the ScenarioError
+    also lists the mistakes that `build_world` finds.
     """
     try:
         return read_scenario(text, file)
@@ -110,9 +110,9 @@ def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
 
 
 def _text_without_key_values(scenario: Scenario) -> str:
-    """Return the text of a scenario.
+    """Return a scenario's text without API key values.
 
-    If the text contains API key values, return it as JSON without them.
+    If the text contains any, it is converted to JSON without them.
     """
     if "keys" not in scenario.text:
         return scenario.text
@@ -152,7 +152,7 @@ def _arm_rules(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
 def _plan(
     location: Location, order: int, planned: PlannedPart, change: Change, mistakes: Mistakes
 ) -> None:
-    """Add a timeline entry to the world, and schedule an event if the entry has `at`."""
+    """Add a timeline entry to the world. If the entry has `at`, schedule an event for it."""
     action = _action_of(planned)
     document: dict[str, Any] = getattr(planned, action)
     with mistakes.collect(location):
@@ -196,7 +196,7 @@ def _action_of(planned: PlannedPart) -> TimelineAction:
 
 
 def _check_no_variables(location: Location, document: Any) -> None:
-    """Raise ScenarioError for a variable outside the story, where no values are saved."""
+    """Raise ScenarioError if a variable is used outside the story, where no values are saved."""
     for path, name in variables_in(document):
         message = f"${{{name}}} is unknown: only the steps of a story can use variables"
         raise location.below(path).error(message)

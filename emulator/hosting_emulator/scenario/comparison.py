@@ -1,4 +1,4 @@
-"""Compares the response to a step with the step's expectation.
+"""Compares the response that a step receives with the step's expectation.
 
 To support a new key of `expect`, write a comparison function and add it to `_WORD_COMPARISONS`.
 """
@@ -27,8 +27,8 @@ from hosting_emulator.scenario.variables import Variables
 def compare_value(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
     """Return the differences between an actual value and an expected value.
 
-    The expected value must contain no variables. An expected value that can never match counts as a
-    difference. `at` is the path of the actual value in the reported differences.
+    The expected value must not contain variables. An expected value that can never match is
+    reported as a difference. `at` is the actual value's path in the reported differences.
     """
     try:
         check(kind, expected)
@@ -45,7 +45,7 @@ class _Response:
     step: StepPart
     expect: ExpectPart
     arrival: Arrival
-    #: The body as JSON, or MISSING if it is not JSON.
+    #: The parsed JSON body, or MISSING if the body is not JSON.
     body: Any
     variables: Variables
     types: ResponseTypes
@@ -66,7 +66,7 @@ def compare_response(
     """
     expect = step.expect or ExpectPart()
     if arrival.gave_up:
-        return []  # the client received no response that could be compared
+        return []  # the client received no response to compare
     expected_loss = None if expect.lost is UNSET else variables.fill(expect.lost)
     differences = compare_value(EXPECTED["lost"], expected_loss, arrival.lost, "lost")
     if differences or arrival.lost:
@@ -78,7 +78,8 @@ def compare_response(
     for word, compare_word in _WORD_COMPARISONS.items():
         expected = getattr(expect, word)
         if expected is not UNSET:
-            # `same_as` needs the name of a saved response, so a variable in it must not be filled in.
+            # `same_as` contains the name of a saved response, so variables in it must not be filled
+            # in.
             filled = expected if word == "same_as" else variables.fill(expected)
             word_differences = compare_word(response, filled)
             differences += [difference.within("expect", word) for difference in word_differences]
@@ -86,10 +87,11 @@ def compare_response(
 
 
 def _compare_success(response: _Response) -> list[Mismatch]:
-    """Check that the response is a success or an error, as an expectation without `status` implies.
+    """For an expectation without `status`, check that the response is a success or an error, as
+    implied.
 
-    If the expectation has no `code`, the response must be a success. Otherwise, the response must
-    be an error with a problem code, unless `code` also allows a response without a code.
+    Without `code`, the response must be a success. With `code`, it must be an error with a problem
+    code, unless `code` also allows a response without one.
     """
     expected_code = MISSING
     if response.expect.code is not UNSET:
@@ -102,7 +104,7 @@ def _compare_success(response: _Response) -> list[Mismatch]:
     if not allows_a_code(expected_code):
         return [Mismatch("status", "a success status", status)]
     if response.field("code") is MISSING:
-        # If a code is expected, an error must have a code, even if a success need not have one.
+        # If a code is expected, an error must have one, although a success need not.
         return [Mismatch("status", "an error status, with a problem code in the body", status)]
     return []
 
@@ -142,7 +144,7 @@ def _compare_headers(response: _Response, expected: dict[str, Any]) -> list[Mism
 
 
 def _compare_same_as(response: _Response, saved_name: str) -> list[Mismatch]:
-    """Compare the bytes of the body with the bytes of a saved response's body."""
+    """Compare the body with a saved response's body, byte by byte."""
     saved_name = saved_response_name(saved_name)
     body = response.arrival.reply.body
     if body == response.variables.saved_body(saved_name):
@@ -165,8 +167,9 @@ def _compare_absent(response: _Response, paths: list[Any]) -> list[Mismatch]:
 
 
 _WordComparison: TypeAlias = Callable[[_Response, Any], list[Mismatch]]
-#: The comparison functions for the keys of `expect`, in the order in which differences are reported.
-#: `compare_response` itself compares `lost`, because a lost response has nothing else to compare.
+#: The comparison functions for the keys of `expect`, in the order in which differences are
+#: reported. `lost` is compared in `compare_response`, because a lost response has nothing else to
+#: compare.
 _WORD_COMPARISONS: dict[str, _WordComparison] = {
     "delayed": _compare_delayed,
     "status": _compare_status,

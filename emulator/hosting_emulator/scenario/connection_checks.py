@@ -1,4 +1,4 @@
-"""Checks the connections that a story names, and the faults that match by connection."""
+"""Checks the connections named in a story, and the faults that match by connection."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _UNNAMED = (
     "`connection: a` in the steps that share one connection"
 )
 _IDENTITY_PROVIDER = "in a story, requests to the identity provider have no connection"
-#: The error message for a step that names a connection for a request to a page.
+#: The error message for a step that requests a page but names a connection.
 PAGE_WITHOUT_CONNECTION = (
     "in a story, only requests to the API have a connection: remove `connection`"
 )
 
 
 def check_connections(location: Location, scenario: ScenarioPart, mistakes: Mistakes) -> None:
-    """Add a mistake for each fault that matches by connection but can match no request.
+    """Add a mistake for each fault that matches by connection but can never match a request.
 
-    `location` is the location of the scenario. A scenario without a story is not checked, because
-    its requests come from clients with real connections.
+    `location` is the scenario's location. A scenario without a story is not checked, because its
+    requests come from clients with real connections.
     """
     if not scenario.story:
         return
@@ -49,7 +49,7 @@ def _all_steps(scenario: ScenarioPart) -> Iterator[StepPart]:
 def _faults(
     location: Location, scenario: ScenarioPart
 ) -> Iterator[tuple[Location, dict[str, object]]]:
-    """Yield all faults at the top level, in the timeline and in steps, with their locations."""
+    """Yield all faults at the top level, in the timeline and in the steps, with their locations."""
     for index, fault in enumerate(scenario.faults):
         yield location / "faults" / index, fault
     for index, planned in enumerate(scenario.timeline):
@@ -69,7 +69,7 @@ def _step_faults(
 
 
 def check_step_connection(location: Location, step: StepPart) -> None:
-    """Raise ScenarioError if a step's request names a connection that the request cannot have."""
+    """Raise ScenarioError if a step names a connection that its request cannot use."""
     if step.connection is not None and step.request is not None:
         _, _, url = step.request.partition(" ")
         if is_page(url) and not url.startswith("$"):

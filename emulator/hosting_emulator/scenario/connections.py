@@ -1,8 +1,8 @@
-"""Simulates the connections of a story's requests, without opening real connections.
+"""Simulates the connections used by a story's requests, without opening real ones.
 
 Requests whose steps name the same connection share one simulated connection. The first such request
-opens the connection, and a fault that causes a response to be lost closes the connection. A request
-whose step names no connection is sent without a connection.
+opens the connection, and a fault that causes a response to be lost closes it. If a step does not
+name a connection, its request has none.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from hosting_emulator.faults.kinds import FaultKind
 
 
 class StoryConnections:
-    """The open simulated connections of a story, by name."""
+    """The simulated connections that are open in a story, by name."""
 
     def __init__(self) -> None:
         self._connections: dict[str, Connection] = {}
 
     def assign(self, context: ExchangeContext, name: str | None) -> None:
-        """Assign a request to the named connection. Do nothing if `name` is None."""
+        """Assign a request to the connection with this name. Do nothing if `name` is None."""
         if name is None:
             return
         connection = self._connections.get(name)
@@ -30,7 +30,7 @@ class StoryConnections:
         context.connection = connection
 
     def note_response(self, name: str | None, effect: FaultKind | None, *, gave_up: bool) -> None:
-        """Close the named connection if the response was lost, or if the client gave up."""
+        """Close the connection with this name if the response was lost or the client gave up."""
         if name is None:
             return
         is_lost = effect is not None and not effect.delivers_response

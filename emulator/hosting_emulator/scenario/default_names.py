@@ -1,4 +1,4 @@
-"""The users, organizations and projects that a story's step uses by default."""
+"""The users, organizations and projects that the steps of a story use by default."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from hosting_emulator.world.value import World
 
 
 def default_alias(world: World, kind: str) -> str | None:
-    """Return the alias that a step uses by default for a kind such as `project`.
+    """Return the alias that a step uses by default for a kind of record, such as `project`.
 
-    The default is `shop`, `acme` or `owner` if a record has this alias. Otherwise, the default is
-    the alias of the only record of the kind. If the world has several records of the kind, or none,
-    there is no default, and the result is None.
+    This is `shop`, `acme` or `owner` if there is a record with this alias. Otherwise it is the
+    alias of the only record of this kind, or None if the world has several records of this kind or
+    none.
     """
     usual_alias = DEFAULT_ALIASES[kind]
     if world.indexes.get(f"{kind}:{usual_alias}") is not None:

@@ -16,7 +16,7 @@ from hosting_emulator.world.population_parts import Alias, WorldPart
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """The base class of the parts of a scenario file. A part refuses unknown fields."""
+    """The base class of all parts of a scenario file. Unknown fields are refused."""
 
 
 class ClockPart(Part):
@@ -30,8 +30,8 @@ class ClockPart(Part):
 class PlannedPart(Part):
     """An entry in `timeline`: a fault, an outcome or an intervention, and when it acts.
 
-    The entry acts `at` a world time, or after `after_calls` successful calls. A story fails if an
-    entry never acts, unless the entry is `optional`.
+    The entry acts `at` a world time, or after `after_calls` successful calls. If it never acts, the
+    story fails, unless the entry is `optional`.
     """
 
     at: Moment | None = None
@@ -44,12 +44,12 @@ class PlannedPart(Part):
 
 
 class ExpectPart(Part):
-    """The expected response to a request of the story.
+    """The expected response to a request in the story.
 
     An expected value is a plain value, `*` for any value except null, `/…/` for a regular
     expression, a comparison such as `{at_least: 3}`, or a list of alternatives. If the actual value
-    is a list, an expected list must match the whole list. An expected value that can never match is
-    an error in the file.
+    is itself a list, an expected list is compared with the whole list instead. An expected value
+    that can never match is an error in the file.
     """
 
     status: Any = msgspec.UNSET
@@ -67,8 +67,8 @@ class ExpectPart(Part):
 class LogPart(Part, rename={"idempotency_key": "key"}):
     """A filter for the request log.
 
-    The value of a filter is a plain value, a list of alternatives, a pattern or a comparison. A
-    filter that every request would match is an error in the file.
+    A filter's value is a plain value, a list of alternatives, a pattern or a comparison. A filter
+    that every request would match is an error in the file.
     """
 
     call: Any = msgspec.UNSET
@@ -89,7 +89,7 @@ class LogPart(Part, rename={"idempotency_key": "key"}):
 
 
 class ActionPart(Part):
-    """The action of a step. A step has exactly one action, or only a note."""
+    """The action of a step. Every step has exactly one action, or just a note."""
 
     note: str | None = None
     # Requests
@@ -112,7 +112,7 @@ class ActionPart(Part):
     remove_outcome: str | None = None
     clear_outcomes: bool | None = None
     assume: dict[str, Any] | None = None
-    # Checks of earlier steps and of the request log, and the use of a part's steps
+    # Checks of earlier steps and of the request log, and the inclusion of a part's steps
     check: dict[str, Any] | None = None
     log: LogPart | None = None
     use: str | None = None
@@ -121,8 +121,8 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: a request, a manual change such as moving the clock, or a check.
 
-    A step has exactly one action, which is one of its first keys up to `use`, and options of this
-    action. `user` and `token` exclude each other, and so do `body`, `text` and `form`.
+    A step has exactly one action, which is one of the keys up to and including `use`, and options
+    for this action. `user` and `token` are mutually exclusive, as are `body`, `text` and `form`.
     """
 
     user: str | None = None
@@ -148,14 +148,14 @@ class StepPart(ActionPart, rename={"with_": "with"}):
 
 
 class SharedPart(Part):
-    """An entry in `parts`: named steps that a story runs with `use`."""
+    """An entry in `parts`: a named list of steps that a story runs with `use`."""
 
     name: Alias
     steps: Annotated[list[StepPart], Meta(min_length=1)]
 
 
 class VaryPart(Part):
-    """`vary`: the seed of a variation, which applies at all points or only at those in `only`."""
+    """`vary`: the seed of a variation, which applies at all variation points or only at those in `only`."""
 
     seed: str | int
     only: Annotated[list[str], Meta(min_length=1)] | None = None

@@ -1,7 +1,7 @@
 """Reports how a story used its faults, outcomes and timeline entries.
 
-A story fails if an entry never acted, unless the entry is `optional`. The story also fails if it
-removed an entry before the entry acted.
+A story fails if one of these never acted, unless it is `optional`. The story also fails if it
+removed one before it acted.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from hosting_emulator.world.tables import TIMELINE
 
 
 def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) -> list[StoryEntry]:
-    """Return the counts for each entry in a story and, if the entry never acted, the reason.
+    """Return the counts for each entry in a story and, if it never acted, the reason.
 
-    `top` is the location of the scenario. `armed_at` contains the location of the step that armed
-    an entry, by the id of the entry. Entries at the top level of the scenario and in its timeline
-    are not in `armed_at`.
+    `top` is the scenario's location. For each entry that a step armed, `armed_at` maps the entry's
+    id to the step's location. It does not contain entries from the scenario's top level or
+    timeline.
     """
     timeline = sorted((entry for _, entry in engine.world.rows(TIMELINE)), key=attrgetter("order"))
     locations = dict(armed_at)
@@ -40,12 +40,12 @@ def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) 
 
 
 def unused_entries(entries: list[StoryEntry]) -> list[StoryEntry]:
-    """Return the entries that fail a story because they are required and never acted."""
+    """Return the entries that make a story fail because they never acted and are not optional."""
     return [entry for entry in entries if entry.unused is not None and not entry.optional]
 
 
 def _location_in_head(top: Location, category: RuleCategory, trigger: Trigger) -> Location:
-    """Return the location of a fault or outcome that the scenario arms at its top level."""
+    """Return the location of a fault or outcome that is armed at the scenario's top level."""
     ordinal = int(trigger.id.rpartition("-")[2])
     return top / f"{category.noun}s" / (ordinal - 1)
 

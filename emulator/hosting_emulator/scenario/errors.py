@@ -1,4 +1,4 @@
-"""The exception for a scenario that cannot be used."""
+"""The exception raised for a scenario that cannot be used."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 
 class ScenarioError(Exception):
-    """A scenario cannot be used.
+    """Raised if a scenario cannot be used.
 
-    The text of the error has a line `file:line:column: message` for each mistake. Lines and columns
-    count from 1, and line 0 stands for the whole file. The attributes describe the first mistake in
-    the file's order. `more` contains an error for each of the other mistakes.
+    The error's text has a line `file:line:column: message` for each mistake. Lines and columns are
+    counted from 1. Line 0 means the whole file. The attributes describe the mistake that comes
+    first in the file, and `more` contains an error for each of the others.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Checks that a response to a step's call can meet the step's expectation."""
+"""Checks whether a response to a step's call can possibly meet the step's expectation."""
 
 from __future__ import annotations
 
@@ -42,42 +42,43 @@ from hosting_emulator.scenario.variable_syntax import (
 #: Every status that a response can have.
 _ALL_STATUSES = range(200, 600)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: An id that replaces a variable in a path when the path is checked.
+#: The id that is substituted for variables in a path when the path is checked.
 _ANY_ID = "0" * 26
 
 
 @dataclass(frozen=True, slots=True)
 class _Expectation:
-    """The expectation of a step, and the possible statuses and type of the response."""
+    """A step's expectation, and the possible statuses and type of the response."""
 
     expect: ExpectPart
     #: The expectation as written in the file.
     words: Mapping[str, Any]
     #: The statuses that the expectation allows.
     statuses: list[int]
-    #: The resource that the call returns, or None if the response can be anything.
+    #: The resource that the call returns, or None if any response is possible.
     resource: str | None
 
 
 class ResponseTypes:
-    """The types of the responses in one scenario."""
+    """The types of the responses in a scenario."""
 
     def __init__(self, part: ScenarioPart) -> None:
         steps = list(_all_steps(part))
         assumptions = [part.assumptions, *(step.assume for step in steps if step.assume)]
-        # A varied or altered response can contain any word in a field whose set of words is open.
+        # If responses are varied or altered, a field with an open set of values can contain any
+        # word.
         has_any_word = part.vary is not None or _alters_responses(part, steps)
         self._words: OpenWords = {} if has_any_word else open_words(*assumptions)
         self._operation_path = _operation_path(assumptions)
-        #: The calls whose responses a fault can replace, or extend with unknown fields. None in the
-        #: set means all calls.
+        #: The calls whose responses a fault can replace or extend with unknown fields. If the set
+        #: contains None, this applies to all calls.
         self._altered_calls = set(_altered_calls(part, steps))
         self._headers = {*KNOWN_HEADERS, *_header_names(part, steps)}
 
     def check(self, step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
         """Raise Impossible if no response to a step can meet the step's expectation.
 
-        `words` is the expectation as written in the file.
+        `words` is the expectation as it is written in the file.
         """
         _check_loss(step, expect, words)
         for name, kind in EXPECTED.items():
@@ -91,13 +92,13 @@ class ResponseTypes:
             self._check_header(name, value)
 
     def body(self, step: StepPart, expect: ExpectPart) -> ValueType:
-        """Return the type of a step's response body, given the expected status and code."""
+        """Return the type of the response body that a step expects, based on the expected status and code."""
         return self._body(self._resource(step), _statuses(expect))
 
     def collected(self, step: StepPart, value: SavedValue) -> ValueType:
         """Return the type of a value that a step collects.
 
-        Raises Impossible if no response to the step can contain the value.
+        Raises Impossible if no response to the step can contain such a value.
         """
         if value.pattern is not None:
             return Text()
@@ -124,10 +125,11 @@ class ResponseTypes:
             raise Impossible("the response to this call has no items", ("items",), key=True)
 
     def _check_other_fields(self, expectation: _Expectation, body: ValueType) -> None:
-        """Raise Impossible if the expected body has a field that the expected statuses exclude.
+        """Raise Impossible if the expected body has a field that cannot occur with the expected
+        statuses.
 
-        A success status excludes the fields of a problem. An error status excludes the fields of
-        the call's resource.
+        The fields of a problem cannot occur with a success status, and the fields of the call's
+        resource cannot occur with an error status.
         """
         expected_fields = expectation.words["body"]
         other_statuses = [status for status in _ALL_STATUSES if status not in expectation.statuses]
@@ -176,16 +178,16 @@ class ResponseTypes:
         check(HEADER, value, path, variables=True)
 
     def _resource(self, step: StepPart) -> str | None:
-        """Return the name of the resource in a step's response, or None if any body is possible."""
+        """Return the name of the resource in the response to a step, or None if any body is possible."""
         call = self._call(step)
         if call is None or None in self._altered_calls or call in self._altered_calls:
             return None
-        if call not in ALL_CALLS:  # the check of the call reports this mistake
+        if call not in ALL_CALLS:  # this mistake is reported when the call is checked
             return None
         return ALL_CALLS[call].response
 
     def _call(self, step: StepPart) -> str | None:
-        """Return the call that a step makes, or None if the step makes no call of the contract."""
+        """Return the call that a step makes, or None if its request is not a call from the contract."""
         if step.poll is not None:
             return GET_OPERATION.call_id
         if step.request is None:
@@ -197,7 +199,7 @@ class ResponseTypes:
 
 
 def _type_at(kind: ValueType, path: str) -> ValueType:
-    """Return the type at a dotted path, in which `*` stands for every item of a list.
+    """Return the type at a dotted path. In the path, `*` means every item of a list.
 
     Raises Impossible if there is no value at the path.
     """
@@ -213,12 +215,12 @@ def _type_at(kind: ValueType, path: str) -> ValueType:
 
 
 def _may_be_lost(expect: ExpectPart) -> bool:
-    """Return whether an expectation requires or allows the loss of the response."""
+    """Return whether an expectation requires or allows the response to be lost."""
     return allows_loss(MISSING if expect.lost is UNSET else expect.lost)
 
 
 def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
-    """Raise Impossible if the response may be lost, but the step expects or saves anything else."""
+    """Raise Impossible if the response may be lost but the step expects or saves anything else."""
     if "lost" in words:
         check(EXPECTED["lost"], words["lost"], ("lost",), variables=True)
     if not _may_be_lost(expect):
@@ -235,7 +237,7 @@ def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) ->
 
 
 def _check_status_and_code(expectation: _Expectation) -> None:
-    """Raise Impossible if no response can have the expected status and code."""
+    """Raise Impossible if no response can have both the expected status and the expected code."""
     statuses = expectation.statuses
     if not statuses and "status" in expectation.words:
         raise Impossible("no possible status matches this expectation", ("status",))
@@ -269,7 +271,7 @@ def _all_steps(part: ScenarioPart) -> Iterator[StepPart]:
 
 
 def _operation_path(assumptions: list[dict[str, Any]]) -> str:
-    """Return the first operation path that the scenario sets as an assumption, or the default."""
+    """Return the first operation path that the scenario sets in its assumptions, or the default path."""
     for values in assumptions:
         path = values.get("operation_path")
         if path:
@@ -288,7 +290,7 @@ def _fault_documents(part: ScenarioPart, steps: list[StepPart]) -> Iterator[Mapp
 
 
 def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | None]:
-    """Yield the calls whose responses a fault can replace or extend. None means all calls."""
+    """Yield the calls whose responses a fault can replace or extend. None stands for all calls."""
     for document in _fault_documents(part, steps):
         if "respond" not in document and not _adds_fields(document):
             continue
@@ -300,12 +302,12 @@ def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | 
 
 
 def _alters_responses(part: ScenarioPart, steps: list[StepPart]) -> bool:
-    """Return whether a fault of the scenario alters responses."""
+    """Return whether any of the scenario's faults alters responses."""
     return any("alter" in document for document in _fault_documents(part, steps))
 
 
 def _adds_fields(document: Mapping[str, Any]) -> bool:
-    """Return whether a fault can give a response fields that the contract does not define."""
+    """Return whether a fault can add fields to a response that the contract does not define."""
     options = document.get("alter")
     if not isinstance(options, Mapping):
         return False

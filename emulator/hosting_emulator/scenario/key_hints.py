@@ -1,4 +1,4 @@
-"""Suggests the right key, or the right place, for an unknown key of a scenario."""
+"""Suggests the right key, or the right place, for an unknown key in a scenario."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hosting_emulator.scenario.document import (
 from hosting_emulator.scenario.step_keys import ACTIONS
 from hosting_emulator.world.population_parts import WorldPart
 
-#: The keys that other tools use, with the equivalent keys here, for each part of a scenario.
+#: For each part of a scenario, keys that other tools use, with their equivalents here.
 _OTHER_WORDS: dict[type[msgspec.Struct], dict[str, str]] = {
     ScenarioPart: {"steps": "story", "title": "name", "given": "world"},
     PlannedPart: {
@@ -65,17 +65,17 @@ _OTHER_WORDS: dict[type[msgspec.Struct], dict[str, str]] = {
     },
     ExpectPart: {"error": "code", "problem": "code", "json": "body", "status_code": "status"},
 }
-#: The parts nested in each part. An unknown key of the outer part may belong in a nested part.
+#: The parts nested in each part. An unknown key in the outer part may belong in a nested one.
 _INNER_PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {
     ScenarioPart: {"world": WorldPart, "clock": ClockPart},
     StepPart: {"expect": ExpectPart},
 }
-#: The parts in which a fault, an outcome or an intervention is the value of a key.
+#: The parts in which a key's value can be a fault, an outcome or an intervention.
 _PARTS_WITH_ACTIONS = (PlannedPart, StepPart)
 
 
 def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[str]) -> str:
-    """Return a hint about an unknown key in a part, to be appended to an error message.
+    """Return a hint about an unknown key in a part, to append to an error message.
 
     The hint suggests a different key or a different place, or lists the valid keys.
     """
@@ -101,14 +101,14 @@ def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[s
 
 
 def value_hint(path: Sequence[str | int], value: Any) -> str:
-    """Return a hint about a value of a wrong type, to be appended to an error message."""
+    """Return a hint about a value of the wrong type, to append to an error message."""
     if path == ("clock",) and value in get_args(ClockMode):
         return f"; write clock: {{mode: {value}}}"
     return ""
 
 
 def _action_of_kind(name: str) -> str | None:
-    """Return the action whose kinds include `name`, or None if there is no such kind."""
+    """Return the action that has a kind called `name`, or None if there is no such kind."""
     if name in fault_kinds():
         return "fault"
     if name in outcome_kinds():
@@ -119,5 +119,5 @@ def _action_of_kind(name: str) -> str | None:
 
 
 def _is_body_field(name: str) -> bool:
-    """Return whether a resource of the contract has a field with this name."""
+    """Return whether any resource in the contract has a field with this name."""
     return any(field.name == name for resource in RESOURCES.values() for field in resource.fields)

@@ -1,4 +1,4 @@
-"""Reads scenarios from the library and from single files."""
+"""Reads scenarios from the library and from individual files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST_QUOTE = 80
 
 
 class ScenarioLibrary:
-    """The scenarios in a folder, by name. If the folder is None, the library is empty."""
+    """The scenarios in a folder, by name. The library is empty if the folder is None."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

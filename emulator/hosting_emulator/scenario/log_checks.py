@@ -1,4 +1,4 @@
-"""Refuses a `log` step that passes or fails regardless of what the client does."""
+"""Refuses `log` steps that would pass or fail regardless of what the client does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _API_PREFIX = "/v1/"
 
 
 class LogPaths:
-    """The paths that the requests of one scenario can have."""
+    """The paths that requests in a scenario can have."""
 
     def __init__(self, part: ScenarioPart, operation_path: str) -> None:
         steps = list(_requests(part))
@@ -32,7 +32,8 @@ class LogPaths:
             if step.assume and isinstance(step.assume.get("operation_path"), str):
                 operation_paths.add(step.assume["operation_path"])
         self._templates = {spec.path for path in operation_paths for spec in calls_at(path)}
-        #: The paths of `request` steps. None means a path that is not known before the story runs.
+        #: The paths of `request` steps. None stands for a path that is not known before the story
+        #: runs.
         self._request_paths = {_request_path(step.request) for step in steps if step.request}
         #: Whether the request log can contain a request to a dev origin.
         self._has_redemption = any(step.redeem is not None for step in steps)
@@ -40,8 +41,8 @@ class LogPaths:
     def check(self, location: Location, filters: dict[str, Any]) -> None:
         """Raise ScenarioError if a `log` step names a path that no request can have.
 
-        `location` is the location of the `log` step. A step that counts requests that belong to no
-        call can name any path.
+        `location` is the location of the `log` step. A step that counts requests that match no call
+        can name any path.
         """
         if "call" in filters and filters["call"] in (None, NO_CALL):
             return
@@ -78,9 +79,9 @@ def _may_request(path: str, pattern: str) -> bool:
 
 
 def _request_path(request: str) -> str | None:
-    """Return the path of a `request` step, with `{variable}` in place of each variable.
+    """Return the path in a `request` step, with `{variable}` in place of each variable.
 
-    The result is None if the path is not known before the story runs.
+    Returns None if the path is not known before the story runs.
     """
     _, _, url = request.partition(" ")
     url = url.partition("?")[0]
@@ -97,7 +98,7 @@ def _request_path(request: str) -> str | None:
 
 
 def _requests(part: ScenarioPart) -> Iterable[StepPart]:
-    """Yield all steps of the story and of its parts, including the requests in `together`."""
+    """Yield all steps in the story and its parts, including the requests in `together`."""
     for steps in (part.story, *(shared.steps for shared in part.parts)):
         for step in steps:
             yield step
@@ -105,7 +106,7 @@ def _requests(part: ScenarioPart) -> Iterable[StepPart]:
 
 
 def check_count(location: Location, expected: Any) -> None:
-    """Raise ScenarioError if every possible count matches an expected count."""
+    """Raise ScenarioError if every possible count matches the expected count."""
     if has_variable(expected) or not is_met_by_every_count(COUNT, expected):
         return
     raise location.error(

@@ -1,4 +1,4 @@
-"""The filters of a `log` step, and the type of each filter."""
+"""The filters of a `log` step and their types."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def log_filters(
 ) -> dict[str, ValueType]:
     """Return the type of each filter of a `log` step, by the filter's name.
 
-    `users` and `projects` map aliases in the world to ids. If `users` or `projects` is None, the
-    corresponding filter accepts any name.
+    `users` and `projects` map the world's aliases to ids. If either is None, the corresponding
+    filter accepts any name.
     """
     filters = request_filters(_names(users), _names(projects), fault_kinds())
     return filters | {"count": COUNT}

@@ -1,4 +1,4 @@
-"""Runs the `log` step of a story, which counts matching requests in the request log."""
+"""Runs `log` steps, which count the matching requests in the request log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hosting_emulator.scenario.source import texts_in
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS, STREAMS
 from hosting_emulator.world.value import World
 
-#: The maximum number of requests that the report of a failed `log` step describes.
+#: The maximum number of requests that are described in the report of a failed `log` step.
 _MOST_NEAREST = 5
 
 
@@ -31,8 +31,8 @@ _MOST_NEAREST = 5
 class LogResult:
     """The result of a `log` step.
 
-    If the step fails, `nearest` describes the matching requests or, if none match, the nearest
-    requests.
+    If the step fails, `nearest` describes the matching requests or, if there are none, those that
+    come closest.
     """
 
     message: str
@@ -41,9 +41,9 @@ class LogResult:
 
 
 def count_requests(engine: Engine, expected: dict[str, Any]) -> Slices[LogResult]:
-    """Count the requests in the log that match `expected`, which must contain no variables.
+    """Count the requests in the log that match `expected`, which must not contain variables.
 
-    Raises ValueError if the log may have dropped requests, or if no request can ever match.
+    Raises ValueError if the log may have dropped requests or if no request can ever match.
     """
     world = engine.world
     filters = log_filters(_ids_by_alias(world, "user"), _ids_by_alias(world, "project"))
@@ -81,7 +81,7 @@ def _ids_by_alias(world: World, index: str) -> dict[str, str]:
 
 
 def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
-    """Raise ValueError if no request in this world can ever match the value of a filter."""
+    """Raise ValueError if no request in this world can ever match this value of a filter."""
     try:
         check(kind, value)
     except Impossible as error:
@@ -97,7 +97,7 @@ def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
 
 
 def _log_view(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the values that the filters compare in a logged request, by filter name."""
+    """Return the values of a logged request that the filters are compared with, by filter name."""
     view = summary_members(world, entry)
     project = world.get(PROJECTS, view["project"] or "")
     names = (view["project"], project.alias if project else None)
@@ -112,7 +112,7 @@ def _log_view(world: World, entry: Entry) -> dict[str, Any]:
 
 
 def _value_text(value: Any) -> str:
-    """Format the value that a filter compares, for a message."""
+    """Format a value from `_log_view` for a message."""
     if isinstance(value, tuple):
         return " or ".join(map(str, value))
     return "none" if value is None else str(value)
@@ -121,7 +121,7 @@ def _value_text(value: Any) -> str:
 def _nearest_requests(
     filters: Mapping[str, ValueType], expected: Mapping[str, Any], views: Iterable[dict[str, Any]]
 ) -> list[str]:
-    """Describe the matching requests or, if none match, the differences of the nearest requests."""
+    """Describe the matching requests or, if there are none, how the closest ones differ."""
     differences = {
         view["n"]: [
             f"{name} is {_value_text(view[name])}"

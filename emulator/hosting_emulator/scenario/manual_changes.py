@@ -1,4 +1,4 @@
-"""Runs the steps of a story that change the world, such as moving the clock or arming a fault."""
+"""Runs the steps that change the world, for example by moving the clock or arming a fault."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _Change = Mapping[str, Any]
 
 
 class ManualChanges:
-    """Makes the manual changes of a story. Each method returns text for the step's report."""
+    """Makes a story's manual changes. Each method returns text for the step's report."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        #: The location of the step that armed a fault or an outcome, by the id of the fault or outcome.
+        #: For each fault or outcome that a step armed, the location of that step, by the fault's or
+        #: outcome's id.
         self.armed_at: dict[str, Location] = {}
 
     def advance(self, duration: str) -> str:
@@ -38,9 +39,9 @@ class ManualChanges:
         return f"time moved to {timestamp}"
 
     def move_until_ended(self, operation_id: str) -> str:
-        """Move the world's clock until an operation ends.
+        """Advance the world's clock until an operation ends.
 
-        Raises ValueError if the operation does not exist, or cannot end without intervention.
+        Raises ValueError if the operation does not exist or cannot end without an intervention.
         """
         engine = self._engine
         if engine.world.get(OPERATIONS, operation_id) is None:
@@ -63,7 +64,7 @@ class ManualChanges:
         return message
 
     def arm(self, change_document: _Change, location: Location) -> str:
-        """Arm a fault or an outcome, and return the new id."""
+        """Arm a fault or an outcome, and return its new id."""
         ((noun, document),) = change_document.items()
         change = self._engine.begin_change()
         id_ = arm(change, document, _category(noun)).id
@@ -72,7 +73,7 @@ class ManualChanges:
         return id_
 
     def remove(self, change_document: _Change) -> str:
-        """Remove a fault or an outcome by id.
+        """Remove the fault or outcome with this id.
 
         Raises ValueError if no such fault or outcome is armed.
         """
@@ -101,7 +102,7 @@ class ManualChanges:
         return f"{len(armed)} {noun}{plural} removed"
 
     def assume(self, change_document: _Change) -> str:
-        """Change assumptions of the world."""
+        """Change some of the world's assumptions."""
         changed = self._engine.world.assumptions.changed(change_document["assume"] or {})
         change = self._engine.begin_change()
         change.put(ASSUMPTIONS, SINGLETON_KEY, changed)

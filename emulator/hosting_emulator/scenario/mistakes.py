@@ -1,4 +1,4 @@
-"""Collects the mistakes in a scenario, so that the scenario's author sees all of them at once."""
+"""Collects the mistakes in a scenario, so that its author sees all of them at once."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hosting_emulator.scenario.source import Location
 
 
 class Mistakes(list[ScenarioError]):
-    """The mistakes that the checks of a scenario have found so far."""
+    """The mistakes found in a scenario up to now."""
 
     @contextmanager
     def collect(self, location: Location) -> Iterator[None]:
-        """Collect a ScenarioError that the `with` block raises, and continue after the block.
+        """Collect any ScenarioError that the `with` block raises, and continue after the block.
 
-        A ValueError becomes a ScenarioError at the location.
+        A ValueError is converted to a ScenarioError at the location.
         """
         try:
             with location.refusals():
@@ -29,7 +29,8 @@ class Mistakes(list[ScenarioError]):
         """If there are mistakes, raise one ScenarioError that lists them in the file's order."""
         if not self:
             return
-        # Report each mistake once, although the checks find the mistakes in a part at each use.
+        # Report each mistake once, although a mistake in a part is found each time the part is
+        # used.
         distinct = {str(error): error for error in self}
         first, *others = sorted(distinct.values(), key=lambda error: (error.line, error.column))
         raise ScenarioError(first.file, first.line, first.column, first.message, others)

@@ -1,4 +1,4 @@
-"""The hint for a step that expects a refused token, but whose request carries a new token."""
+"""A hint for steps that expect a token to be refused but send a new token."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hosting_emulator.scenario.variables import Variables
 NEW_TOKEN_HINT = (
     "this step sends a new token: to send an earlier token, create it with sign_in and set token"
 )
-#: The problem codes for a token that has expired, or whose session has ended.
+#: The problem codes for tokens that have expired or whose session has ended.
 _CODES_OF_KEPT_TOKENS = ("unauthenticated", "interactive_login_required")
 
 
 def new_token_hint(step: StepPart, arrival: Arrival, variables: Variables) -> str:
-    """Return the hint with a leading semicolon, or an empty string if the hint does not apply.
+    """Return the hint, preceded by a semicolon, or an empty string if the hint does not apply.
 
-    The hint applies if the step expects the problem of an old token, but the request carries a new
+    It applies if the step expects the problem that an old token causes, but the request has a new
     token and succeeds.
     """
     if not _signs_in(step) or arrival.lost or arrival.gave_up:
@@ -43,7 +43,7 @@ def _signs_in(step: StepPart) -> bool:
 
 
 def _expects_old_token(step: StepPart, variables: Variables) -> bool:
-    """Return whether a step expects the status 401 or the problem code of an old token."""
+    """Return whether a step expects status 401 or a problem code that an old token causes."""
     if step.expect is None:
         return False
     code = step.expect.code
@@ -53,8 +53,8 @@ def _expects_old_token(step: StepPart, variables: Variables) -> bool:
     if step.expect.status is UNSET:
         return False
     expected = variables.fill(step.expect.status)
-    # A status class such as 4xx also matches 404, so a step that expects it does not imply an old
-    # token.
+    # A status class such as 4xx also matches 404, so it does not imply that an old token is
+    # expected.
     return _allows("status", expected, 401) and not _allows("status", expected, 404)
 
 

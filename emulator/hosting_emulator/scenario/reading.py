@@ -15,16 +15,16 @@ from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.shape import check_shape, without_shape_errors
 from hosting_emulator.scenario.source import Location, Source
 
-#: The maximum number of characters of a text that is cached. Longer texts are usually recorded
-#: sessions, and caching many of them would use too much memory.
+#: Texts with more characters than this are not cached. They are usually recorded sessions, and
+#: caching many of them would use too much memory.
 _LONGEST_CACHED = 32 * 1024
-#: The sections that a scenario whose kind is `story` can have.
+#: The only sections that a scenario of kind `story` can have.
 _SECTIONS_WITHOUT_WORLD = {"name", "description", "seed", "parts", "story"}
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A valid scenario, with its typed parts, its source and its text."""
+    """A valid scenario: its typed parts, its source and its text."""
 
     part: ScenarioPart
     source: Source
@@ -32,13 +32,13 @@ class Scenario:
 
     @property
     def kind(self) -> Literal["world", "story"]:
-        """`world` if the scenario describes a world, or `story` if it uses the default world."""
+        """`world` if the scenario describes its own world, or `story` if it uses the default world."""
         if self.source.data.keys() - _SECTIONS_WITHOUT_WORLD:
             return "world"
         return "story"
 
     def row(self) -> ScenarioName:
-        """Return the scenario's name, kind and description, for lists of scenarios."""
+        """Return the scenario's name, kind and description for lists of scenarios."""
         return ScenarioName(name=self.part.name, kind=self.kind, description=self.part.description)
 
     @property
@@ -50,8 +50,8 @@ class Scenario:
 def read_scenario(text: str, file: str) -> Scenario:
     """Parse the text of a scenario. Raises ScenarioError if the scenario is invalid.
 
-    The result for a text of up to 32 Ki characters is cached. `file` is the file name that error
-    messages use.
+    The result is cached, unless the text is longer than 32 Ki characters. `file` is the file name
+    to use in error messages.
     """
     if len(text) > _LONGEST_CACHED:
         return _read(text, file)
@@ -59,27 +59,26 @@ def read_scenario(text: str, file: str) -> Scenario:
 
 
 def _read(text: str, file: str) -> Scenario:
-    # Imported here because only a process that reads a scenario needs YAML.
+    # Imported here because only processes that read scenarios need YAML.
     from hosting_emulator.scenario.yaml_text import read_yaml
 
     return scenario_of(read_yaml(text, file), text)
 
 
-#: The cache must hold the whole library, and the scenarios with which tests start.
+#: The cache must have room for the whole library and for the scenarios that tests start with.
 _read_cached = lru_cache(maxsize=128)(_read)
 
 
 def scenario_of(source: Source, text: str = "") -> Scenario:
-    """Return the scenario that plain data describes. Raises ScenarioError if the data is invalid."""
+    """Create a scenario from plain data. Raises ScenarioError if the data is invalid."""
     check_shape(Location(source))
     return Scenario(convert(source.data, ScenarioPart), source, text)
 
 
 def readable_rest(text: str, file: str) -> Scenario | None:
-    """Parse a scenario that has shape errors, without the fields that cause the errors.
+    """Parse a scenario that has shape errors, leaving out the fields that cause them.
 
-    The result is None if the text is not valid YAML, or if other parts depend on the fields with
-    errors.
+    Returns None if the text is not valid YAML, or if other parts depend on these fields.
     """
     from hosting_emulator.scenario.yaml_text import read_yaml
 
@@ -93,13 +92,13 @@ def readable_rest(text: str, file: str) -> Scenario | None:
 
 
 def without_seed(text: str) -> str:
-    """Return the text of a scenario as JSON without the seed.
+    """Return a scenario's text as JSON without the seed.
 
-    The text of a scenario that has no seed, or that is invalid, is returned unchanged.
+    If the scenario has no seed or is invalid, the text is returned unchanged.
     """
     try:
         scenario = read_scenario(text, "scenario.yaml")
-    except ScenarioError:  # an invalid text is not the source of any world
+    except ScenarioError:  # invalid text cannot be the source of a world
         return text
     if scenario.part.seed is None:
         return text

@@ -1,4 +1,4 @@
-"""The JSON Schema of scenario files. Editors use the schema for completion and checks."""
+"""The JSON Schema for scenario files. Editors use it for completion and checks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hosting_emulator.world.fault_records import Rule
 Schema: TypeAlias = dict[str, Any]
 
 _ASSUMPTIONS: Schema = {"$ref": "#/$defs/Assumptions"}
-#: The schemas of faults, outcomes and interventions, by key.
+#: The schemas for faults, outcomes and interventions, by key.
 _CHANGES: dict[str, Schema] = {
     "fault": {"$ref": "#/$defs/Fault"},
     "outcome": {"$ref": "#/$defs/Outcome"},
@@ -45,7 +45,7 @@ _COUNTED_ITEMS: Schema = {
     "required": ["of", "is"],
     "properties": {"of": {}, "is": {}},
 }
-#: The schemas of the operands of comparison words. A word that is not listed accepts any operand.
+#: The schemas for the operands of comparison words. Words that are not listed accept any operand.
 _OPERANDS: dict[str, Schema] = {
     "one_of": _LIST_OR_VARIABLE,
     "not_in": _LIST_OR_VARIABLE,
@@ -66,7 +66,7 @@ _OPERANDS: dict[str, Schema] = {
 
 
 def scenario_schema() -> Schema:
-    """Return the JSON Schema (version 2020-12) of scenario files."""
+    """Return the JSON Schema (version 2020-12) for scenario files."""
     effects = {**FAULT.kinds, **OUTCOME.kinds}
     types = [ScenarioPart, Assumptions, Rule, *effects.values(), *INTERVENTIONS.values()]
     _, definitions = schema_components(types, ref_template="#/$defs/{name}")
@@ -95,7 +95,7 @@ def scenario_schema() -> Schema:
 
 
 def _rule_schema(rule: Schema, category: RuleCategory) -> Schema:
-    """Return the schema of a fault or an outcome, with one effect and the fields of a rule."""
+    """Return the schema for a fault or an outcome, with one effect and the fields of a rule."""
     properties = {name: dict(rule["properties"][name]) for name in category.fields}
     for field in properties.values():
         # Move the description to the end, where readers look for it.
@@ -119,7 +119,7 @@ def _intervention_schema(definitions: dict[str, Schema]) -> Schema:
         name = intervention.__name__
         properties[word] = _reference(name)
         if not definitions[name].get("required"):
-            # An intervention without required fields can have an empty value.
+            # The value of an intervention without required fields can be empty.
             properties[word] = _nullable(properties[word])
     return {
         "type": "object",
@@ -167,7 +167,7 @@ def _complete_step(schema: Schema) -> None:
         "clear_faults": {"enum": [True, None]},
         "clear_outcomes": {"enum": [True, None]},
     }
-    # Refuse an empty key, token or user, because an empty value does not omit the header.
+    # Refuse an empty key, token or user, because it would not make the step omit the header.
     schema["properties"] |= {
         name: {"type": "string", "minLength": 1} for name in ("key", "token", "user")
     }

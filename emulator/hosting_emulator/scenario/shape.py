@@ -1,7 +1,7 @@
 """Checks that plain data has the shape of a scenario, and reports each mistake with its location.
 
-Other modules check the meaning of the parts later. `build` checks the world and the timeline, and
-`story_check` checks the story.
+The meaning of the parts is checked later by other modules. `build` checks the world and the
+timeline, and `story_check` checks the story.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from hosting_emulator.scenario.step_keys import (
 from hosting_emulator.scenario.variable_syntax import NOBODY, WHOLE_RESPONSE
 
 _LONGEST_QUOTE = 60
-#: The maximum number of times that an entry is converted in the search for values of a wrong type.
+#: How many times, at most, an entry is converted to find values of the wrong type.
 _MOST_TYPE_ERRORS = 20
-#: The paths of texts on which nothing else in a scenario depends. A placeholder replaces an invalid
-#: text, so that the rest of the scenario can be checked.
+#: The paths of texts on which nothing else in a scenario depends. If such a text is invalid, it is
+#: replaced with a placeholder, so that the rest of the scenario can be checked.
 _TEXTS = (("name",), ("description",))
 _PLACEHOLDER = "unnamed"
-#: Returns the fields of a part. The result is cached, because the lookup takes a long time.
+#: Returns the fields of a part. The result is cached, because the lookup is slow.
 _fields = cache(msgspec.structs.fields)
 
 
 def check_shape(top: Location) -> None:
-    """Check the shape of a whole scenario. Raises one ScenarioError that lists all mistakes."""
+    """Check the shape of a scenario. Raises one ScenarioError that lists all mistakes."""
     if not isinstance(top.value, dict):
         raise top.error("a scenario must be a mapping with name, description and other keys")
     mistakes = Mistakes(_field_errors(top, ScenarioPart))
@@ -67,11 +67,11 @@ def check_shape(top: Location) -> None:
 
 
 def without_shape_errors(top: Location) -> Source | None:
-    """Return the source of a scenario that failed `check_shape`, without the invalid fields.
+    """Return the source of a scenario that `check_shape` refused, without the invalid fields.
 
-    An invalid name or description of the scenario is replaced, and invalid fields are removed from
-    the expectations of the story's steps. The result is None if there is an error that cannot be
-    removed in this way, because later checks would report false mistakes.
+    If the scenario's name or description is invalid, it is replaced. Invalid fields are removed
+    from the steps' expectations. Returns None if any error cannot be removed in this way, because
+    later checks would then report false mistakes.
     """
     if not isinstance(top.value, dict) or any(_field_errors(top, ScenarioPart)):
         return None
@@ -99,7 +99,7 @@ def _is_in_expectation(location: Location) -> bool:
 
 
 def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
-    """Yield a section, or each entry of a section that is a list, together with its type."""
+    """Yield a section or, if it is a list, each of its entries, together with the type."""
     is_list = isinstance(section.value, list) and get_origin(kind) is list
     if not is_list or not section.value:
         yield section, kind
@@ -113,10 +113,10 @@ def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
 
 
 def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], list[Location]]:
-    """Return an error for each value of a wrong type, and the fields that contain these values.
+    """Return an error for each value of the wrong type, and the fields that contain these values.
 
-    After each error, the conversion is repeated without the field that contains the error. The
-    search ends at the first error about a missing field.
+    After each error, the conversion is repeated without the field that caused it. The search ends
+    if a required field is missing, because it may have been left out.
     """
     errors: list[ScenarioError] = []
     left_out: list[Location] = []
@@ -144,10 +144,10 @@ def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], li
 def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
     """Remove fields from an entry.
 
-    Return False if `excluded` is empty or contains the entry itself.
+    Returns False if `excluded` is empty or contains the entry itself.
 
-    If a field is a list item, the whole list is removed, because the indexes of later items must not
-    change.
+    If a field is an item of a list, the whole list is removed, because the indexes of later items
+    must not change.
     """
     for location in excluded:
         path = location.path
@@ -156,17 +156,18 @@ def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
         if len(path) <= len(entry.path):
             return False
         parent = Location(entry.source, path[:-1]).value
-        parent.pop(path[-1], None)  # an earlier error may have removed the list
+        parent.pop(path[-1], None)  # the list may have been removed because of an earlier error
     return bool(excluded)
 
 
 def _errors_at(
     location: Location, reason: str, path: str
 ) -> tuple[list[ScenarioError], list[Location]]:
-    """Return the errors that a msgspec message reports, and the locations of the invalid fields.
+    """Return the errors that a message from msgspec reports, and the locations of the invalid
+    fields.
 
-    `reason` is the first part of msgspec's message. `path` is the rest of the message, which is a
-    path relative to the location.
+    `reason` is the first part of the message. `path`, the rest of it, is a path relative to the
+    location.
     """
     words: list[str] = []
     for name in re.findall(r"\.{3}|\w+", path):
@@ -188,7 +189,7 @@ def _value_error(
     """Return the error for a value that msgspec refused.
 
     `reason` is the first part of msgspec's message. If the value is in a mapping whose values must
-    be words, `words` contains the possible words.
+    be certain words, `words` contains these words.
     """
     field = next(name for name in reversed(location.path) if isinstance(name, str))
     subject = field if field == location.path[-1] else f"an entry of {field}"
@@ -209,7 +210,7 @@ def _value_error(
 
 
 def _unknown_names(location: Location, kind: type[msgspec.Struct]) -> list[str]:
-    """Return the names in a mapping that are not fields of a part."""
+    """Return the keys of a mapping that are not fields of the part."""
     names = {field.encode_name for field in _fields(kind)}
     return [name for name in location.value if name not in names]
 
@@ -217,7 +218,7 @@ def _unknown_names(location: Location, kind: type[msgspec.Struct]) -> list[str]:
 def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
     """Return the first key whose value is not in `words`.
 
-    If `words` is empty, return the first key whose value is not a string.
+    If `words` is empty, returns the first key whose value is not a string.
     """
     for key, value in mapping.items():
         fits = value in words if words else isinstance(value, str)
@@ -229,7 +230,7 @@ def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
 def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[ScenarioError]:
     """Yield an error for each unknown field in a mapping.
 
-    If all fields are known, yield an error for each missing field.
+    If all fields are known, yields an error for each missing field instead.
     """
     fields = {field.encode_name: field for field in _fields(kind)}
     unknown_names = _unknown_names(location, kind)
@@ -237,17 +238,17 @@ def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[Sc
         hint = key_hint(str(name), location.value[name], kind, fields)
         yield (location / name).error(f"unknown field {name!r}{hint}", key=True)
     if unknown_names:
-        return  # a misspelled name would otherwise also be reported as missing
+        return  # otherwise a misspelled field would also be reported as missing
     for name, field in fields.items():
         if field.required and name not in location.value:
             yield location.error(f"the field {name!r} is missing")
 
 
 def _display(value: Any) -> str:
-    """Return a refused value as text for a message.
+    """Format an invalid value for a message.
 
-    A mapping becomes `a mapping`, and a list becomes `a list`. The text of any other value is
-    truncated to 60 characters.
+    A mapping becomes `a mapping`, and a list becomes `a list`. Any other value is truncated to 60
+    characters.
     """
     if isinstance(value, dict):
         return "a mapping"
@@ -311,7 +312,7 @@ def _check_step(location: Location, allowed_actions: Sequence[str]) -> None:
 
 
 def _check_request_count(location: Location) -> None:
-    """Raise ScenarioError if `together` contains only a single request."""
+    """Raise ScenarioError if `together` contains only one request."""
     if sum(request.get("times", 1) for request in location.value) < 2:
         raise location.error("together needs at least two requests: add another request, or times")
 
@@ -328,7 +329,7 @@ def _check_single_action(
 
 
 def _check_option_actions(location: Location, actions: Sequence[str]) -> None:
-    """Raise ScenarioError for a key that the step's action does not accept."""
+    """Raise ScenarioError if the step has a key that its action does not accept."""
     for name in location.value:
         owners = OPTION_ACTIONS.get(name)
         if owners is None or set(actions) & set(owners):
@@ -348,7 +349,7 @@ def _check_exclusive_options(location: Location) -> None:
 
 
 def _check_headers(location: Location) -> None:
-    """Raise ScenarioError if a key of the step sends a header that `headers` also contains."""
+    """Raise ScenarioError if `headers` contains a header that another key of the step also sends."""
     for name in location.value.get("headers") or {}:
         for option in HEADER_OPTIONS.get(str(name).lower(), ()):
             if option in location.value:
@@ -357,7 +358,9 @@ def _check_headers(location: Location) -> None:
 
 
 def _check_omitted_headers(location: Location) -> None:
-    """Raise ScenarioError for an empty key, user or token, which would not omit its header."""
+    """Raise ScenarioError if key, user or token is empty, because that would not make the step omit
+    the header.
+    """
     step = location.value
     if step.get("key", "step-1") in (None, ""):
         message = (
@@ -380,7 +383,7 @@ def _check_clears(location: Location) -> None:
 
 
 def _check_call_options(location: Location) -> None:
-    """Raise ScenarioError if a step names a project for a call on an organization."""
+    """Raise ScenarioError if a step names a project for a call that acts on an organization."""
     step = location.value
     if "project" in step and _is_about_organization(step):
         message = f"{step['call']} is a call on an organization: remove the project"
@@ -405,7 +408,7 @@ def _check_retry_options(location: Location, *, is_joined: bool) -> None:
 
 
 def _check_giving_up(location: Location) -> None:
-    """Raise ScenarioError for a key that needs a response, if the client gives up."""
+    """Raise ScenarioError if the client gives up but the step has a key that needs the response."""
     step = location.value
     if not step.get("gives_up"):
         return
@@ -420,7 +423,7 @@ def _check_giving_up(location: Location) -> None:
 
 
 def _check_token_options(location: Location) -> None:
-    """Raise ScenarioError for a new token's option in a step that creates no token."""
+    """Raise ScenarioError if a step has an option for a new token but creates no token."""
     step = location.value
     if step.get("user") != NOBODY and "token" not in step:
         return
@@ -434,7 +437,7 @@ def _check_token_options(location: Location) -> None:
 
 
 def _check_plain_values(location: Location) -> None:
-    """Raise ScenarioError if a value in a query or a form is null, a list or a mapping."""
+    """Raise ScenarioError if a value in a query or form is null, a list or a mapping."""
     for section in ("query", "form"):
         for name, value in (location.value.get(section) or {}).items():
             if value is None or isinstance(value, list | dict):

@@ -1,4 +1,4 @@
-"""Runs work in slices. Between slices, a server can respond to other requests."""
+"""Splits work into slices, so that a server can respond to other requests in between."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
-#: A generator that yields between the slices of its work, and returns the result.
+#: A generator that yields between slices of its work and returns the result.
 Slices: TypeAlias = Generator[None, None, T]
 
 
 def run_slices(slices: Slices[T]) -> T:
-    """Run all slices without a pause, and return the result."""
+    """Run all slices without pausing, and return the result."""
     while True:
         try:
             next(slices)

@@ -1,4 +1,4 @@
-"""Plain data from a file, with the line and column of each key and value."""
+"""Plain data read from a file, with the line and column of each key and value."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.scenario.errors import ScenarioError
 
-#: The keys and indexes that lead from the top of the data to a value.
+#: The keys and indexes that lead from the top level of the data to a value.
 KeyPath: TypeAlias = tuple[str | int, ...]
-#: A line and a column, which count from 1.
+#: A line and a column, both counted from 1.
 Position: TypeAlias = tuple[int, int]
 
 _START_OF_FILE: Position = (1, 1)
@@ -21,10 +21,10 @@ _START_OF_FILE: Position = (1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Plain data from a file, and the positions of keys and values in the file.
+    """Plain data read from a file, and the positions of its keys and values.
 
-    `positions` contains the positions of keys and of list items. `value_positions` contains the
-    positions of plain values in mappings.
+    `positions` contains the positions of keys and list items, and `value_positions` those of plain
+    values in mappings.
     """
 
     file: str
@@ -44,11 +44,11 @@ class Location:
         return Location(self.source, (*self.path, name))
 
     def below(self, path: Iterable[str | int]) -> Location:
-        """Return the location at a path relative to this location."""
+        """Return the location at a path relative to this one."""
         return Location(self.source, (*self.path, *path))
 
     def copy(self) -> Location:
-        """Return the same location in a new source, which has its own deep copy of the value."""
+        """Return the same location in a new source that has its own deep copy of the value."""
         data = {"": self.source.data}
         parent: Any = data
         for name in ("", *self.path):
@@ -60,7 +60,7 @@ class Location:
 
     @property
     def value(self) -> Any:
-        """The value at this location. Raises LookupError if the location has no value."""
+        """The value at this location. Raises LookupError if there is none."""
         value = self.source.data
         for name in self.path:
             value = value[name]
@@ -68,14 +68,15 @@ class Location:
 
     @property
     def line(self) -> int:
-        """The line of this location. Lines count from 1."""
+        """The line of this location, counted from 1."""
         return self.source.positions.get(self.path, _START_OF_FILE)[0]
 
     @property
     def position(self) -> Position:
-        """The line and column of this location, which count from 1.
+        """The line and column of this location, both counted from 1.
 
-        The position is that of the plain value or, if there is no plain value, of the nearest key.
+        This is the position of the plain value or, if there is no plain value here, of the nearest
+        key.
         """
         error = self.error("")
         return error.line, error.column
@@ -83,9 +84,9 @@ class Location:
     def error(self, message: str, *, key: bool = False) -> ScenarioError:
         """Return an error at this location.
 
-        The error has the position of the plain value at this location. If there is no plain value,
-        `key` is true, or the message quotes the key, the error has the position of the key. If the
-        location does not exist, the error has the position of the nearest existing parent.
+        It has the position of the plain value here. If there is no plain value, `key` is true, or
+        the message quotes the key, it has the position of the key. If this location does not exist,
+        it has the position of the nearest parent that exists.
         """
         source = self.source
         path = self.path
@@ -99,10 +100,9 @@ class Location:
 
     @contextmanager
     def refusals(self) -> Iterator[None]:
-        """Convert a ValueError in the `with` block to a ScenarioError at this location.
+        """Convert a ValueError raised in the `with` block to a ScenarioError at this location.
 
-        If the ValueError has a `field` attribute, the ScenarioError is at this field below the
-        location.
+        If the ValueError has a `field` attribute, the error is located at this field instead.
         """
         try:
             yield
@@ -114,10 +114,10 @@ class Location:
             raise location.error(str(error)) from None
 
     def check_word(self, noun: str, word: str | None, words: Iterable[str]) -> None:
-        """Raise ScenarioError if a word is not in `words`. None is accepted.
+        """Raise ScenarioError if a word is not one of `words`. None is accepted.
 
-        `noun` says what kind of word is expected. The message suggests the nearest word or lists
-        all words.
+        `noun` describes the kind of word that is expected. The message suggests the closest word or
+        lists all of them.
         """
         names = list(words)
         if word is not None and word not in names:
@@ -148,7 +148,7 @@ def walk(value: Any) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def texts_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
-    """Yield every string inside a value, together with the path of the string."""
+    """Yield every string inside a value, together with its path."""
     for path, inner in walk(value):
         if isinstance(inner, str):
             yield path, inner

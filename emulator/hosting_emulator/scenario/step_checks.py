@@ -1,7 +1,7 @@
 """Checks a step before its story runs.
 
 The checks cover the step's variables, the values of its keys, its aliases and its expectation. To
-check another key, write a function and add it to `_KEY_CHECKS`.
+add a check for another key, write a function and add it to `_KEY_CHECKS`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _API_KEY_FIELDS = ("name", "permissions")
 
 
 def check_variables(scope: StoryScope, location: Location) -> None:
-    """Raise ScenarioError if a step uses a variable that has no value when the step runs."""
+    """Raise ScenarioError if a step uses a variable that will have no value when the step runs."""
     for path, name in variables_in(location.value):
         if path[-2:] == ("expect", "same_as"):
             continue  # `check_expectation` looks up the saved response
@@ -87,7 +87,7 @@ def _check_variable(scope: StoryScope, location: Location, name: str) -> None:
 
 
 def check_keys(scope: StoryScope, location: Location, step: StepPart) -> None:
-    """Check the value of each key in a step. Raises ScenarioError for the first mistake."""
+    """Check the values of all keys in a step. Raises ScenarioError for the first mistake."""
     for name, check_key in _KEY_CHECKS.items():
         value = getattr(step, name)
         if value is not None:
@@ -117,8 +117,8 @@ def _check_intervention(scope: StoryScope, location: Location, document: dict[st
 def check_manual_change(location: Location, document: dict[str, Any], change: Change) -> None:
     """Raise ScenarioError if a fault, an outcome or an intervention is invalid in a world.
 
-    The last key of the location is `fault`, `outcome` or `intervene`. A fault or an outcome with
-    variables is accepted, because it is checked when it is armed.
+    The location's last key is `fault`, `outcome` or `intervene`. A fault or an outcome with
+    variables is accepted here, because it will be checked when it is armed.
     """
     action = location.path[-1]
     if action == "intervene":
@@ -146,7 +146,7 @@ def _check_timestamp(scope: StoryScope, location: Location, text: str) -> None:
 
 
 def _check_pause(scope: StoryScope, location: Location, text: str) -> None:
-    """Check a pause, which must be a duration without variables."""
+    """Check a `pause`, which must be a duration without variables."""
     with location.refusals():
         parse_duration_ms(text)
 
@@ -181,19 +181,19 @@ def _check_value(location: Location, kind: ValueType, value: Any) -> None:
         check(kind, value, variables=True)
     except Impossible as error:
         raise location.below(error.path).error(str(error), key=error.key) from None
-    except PatternError as error:  # comparing the pattern with the possible words took too long
+    except PatternError as error:  # matching the pattern against the possible words took too long
         raise location.error(str(error)) from None
 
 
 def _check_not_a_name(scope: StoryScope, location: Location, text: str) -> None:
-    """Raise ScenarioError if a text is only the name of a saved value, such as `id` for `${id}`."""
+    """Raise ScenarioError if a text is just the name of a saved value, such as `id` instead of `${id}`."""
     hint = _variable_hint(scope, text)
     if hint:
         raise location.error(f"{text!r} is the name of a saved value and not its value{hint}")
 
 
 def _variable_hint(scope: StoryScope, text: str) -> str:
-    """Return a hint if a text is the name of a saved value, and an empty string otherwise."""
+    """Return a hint if a text is the name of a saved value, or an empty string otherwise."""
     if text not in scope.saved_values:
         return ""
     return f"; did you mean ${{{text}}}?"
@@ -229,7 +229,7 @@ def _check_api_key_body(location: Location, body: Any) -> None:
 
 
 _KeyCheck: TypeAlias = Callable[[StoryScope, Location, Any], None]
-#: The check of each key, in the order in which mistakes are reported.
+#: The check for each key, in the order in which mistakes are reported.
 _KEY_CHECKS: dict[str, _KeyCheck] = {
     "call": _check_call,
     "poll": _check_not_a_name,
@@ -255,7 +255,7 @@ _KEY_CHECKS: dict[str, _KeyCheck] = {
 
 
 def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None:
-    """Raise ScenarioError if a step names an unknown alias, or must name a record but does not."""
+    """Raise ScenarioError if a step uses an unknown alias or does not name a record that it must name."""
     needed_kinds = _needed_kinds(step)
     for kind, field in _alias_fields(step).items():
         alias = getattr(step, field)
@@ -267,7 +267,7 @@ def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None
 
 
 def _needed_kinds(step: StepPart) -> set[str]:
-    """Return the kinds of records that a step's request needs, such as `project`."""
+    """Return which kinds of records a step's request needs, such as `project`."""
     kinds: set[str] = set()
     spec = CALLS.get(step.call or "")
     if spec is not None:
@@ -278,7 +278,7 @@ def _needed_kinds(step: StepPart) -> set[str]:
 
 
 def _alias_fields(step: StepPart) -> dict[str, str]:
-    """Return the fields of a step that name a record, by the kind of the record."""
+    """Return the fields in which a step names a record, by the kind of record."""
     user_field = "user"
     if step.sign_in is not None:
         user_field = "sign_in"
@@ -314,5 +314,5 @@ def check_expectation(
         scope.types.check(step, expect, location.value)
     except Impossible as error:
         raise location.below(error.path).error(str(error), key=error.key) from None
-    except PatternError as error:  # comparing the pattern with the possible words took too long
+    except PatternError as error:  # matching the pattern against the possible words took too long
         raise location.error(str(error)) from None

@@ -1,4 +1,4 @@
-"""The keys of a step: the properties of each action, and the other keys that each action accepts.
+"""The keys of a step: the properties of each action, and which other keys each action accepts.
 
 To add an action, add a field to `ActionPart`, an entry to `ACTION_KEYS` and a function to
 `story_actions`. To add a key that is not an action, add a field to `StepPart` and an entry to
@@ -13,15 +13,15 @@ from typing import Literal, TypeAlias, get_args
 
 @dataclass(frozen=True, slots=True)
 class ActionKey:
-    """The properties of a key that selects the action of a step."""
+    """The properties of a key that selects a step's action."""
 
-    #: Whether the step receives a response, and can therefore have expectations and save values.
+    #: Whether the step receives a response and can therefore have an expectation and save values.
     has_response: bool = False
-    #: Whether the action can be used in the requests of `together`.
+    #: Whether the action can be used for requests inside `together`.
     can_join: bool = False
 
 
-#: The actions of a step. Each step has exactly one action, or only a note.
+#: The actions that a step can have. Each step has exactly one of them, or just a note.
 ACTION_KEYS = {
     "call": ActionKey(has_response=True, can_join=True),
     "poll": ActionKey(has_response=True, can_join=True),
@@ -48,15 +48,15 @@ ACTION_KEYS = {
 ACTIONS = tuple(ACTION_KEYS)
 #: The actions that receive a response.
 REQUESTS = tuple(name for name, key in ACTION_KEYS.items() if key.has_response)
-#: The actions that can be part of `together`.
+#: The actions that can be used inside `together`.
 JOINED_ACTIONS = tuple(name for name, key in ACTION_KEYS.items() if key.can_join)
 
 TimelineAction: TypeAlias = Literal["fault", "outcome", "intervene"]
-#: The actions of a timeline entry. Each entry has exactly one action.
+#: The actions that a timeline entry can have. Each entry has exactly one of them.
 TIMELINE_ACTIONS: tuple[TimelineAction, ...] = get_args(TimelineAction)
 
 _API_REQUESTS = ("call", "poll", "request")
-#: The keys of a step that are not actions, with the actions that accept each key. `note` and `times`
+#: The keys of a step that are not actions, each with the actions that accept it. `note` and `times`
 #: are not listed, because every action accepts them.
 OPTION_ACTIONS: dict[str, tuple[str, ...]] = {
     "expect": REQUESTS,
@@ -79,7 +79,7 @@ OPTION_ACTIONS: dict[str, tuple[str, ...]] = {
     "pause": REQUESTS,
     "with": ("use",),
 }
-#: Pairs of keys that exclude each other.
+#: Pairs of keys that are mutually exclusive.
 EXCLUSIVE_OPTIONS = (
     ("token", "user"),
     ("token", "interactive"),
@@ -87,10 +87,10 @@ EXCLUSIVE_OPTIONS = (
     ("body", "form"),
     ("text", "form"),
 )
-#: The request headers that keys of a step set, each with the names of those keys.
+#: The request headers that a step's keys set, each with the names of these keys.
 HEADER_OPTIONS = {"authorization": ("token", "user"), "idempotency-key": ("key",)}
 
 
 def is_page(url: str) -> bool:
-    """Return whether the URL of a `request` step belongs to a page, and not to the API."""
+    """Return whether the URL in a `request` step is that of a page rather than of the API."""
     return not url.startswith("/") or url.startswith("/_emulator/")

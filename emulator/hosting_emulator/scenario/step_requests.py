@@ -1,7 +1,7 @@
 """Sends the requests of a story's steps, including concurrent requests.
 
-The engine handles the requests of a story like requests from a socket, but without waiting in real
-time. The delays are only added up, and a running clock advances by their sum.
+The engine handles a story's requests like requests from a socket, but without waiting in real time.
+Delays are only added up, and a running clock advances by their sum.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ from hosting_emulator.world.value import Change
 
 @dataclass(frozen=True, slots=True)
 class _SentResponse:
-    """A response, the fault that breaks the response in transit, and the request's number."""
+    """A response, the fault that damages it in transit, and the request's number."""
 
     reply: Reply
     effect: FaultKind | None
     n: int | None = None
 
 
-#: A request in progress. The generator yields the delays of the response, and returns the response.
+#: A request in progress. The generator yields the response's delays and returns the response.
 StepExchange: TypeAlias = Generator[Delay, None, _SentResponse]
 NO_DELAY = Delay(0)
 
 
 @dataclass(order=True, slots=True)
 class _Waiting:
-    """An exchange that waits until `at_ms`, in milliseconds after the start of the exchange."""
+    """An exchange that is waiting until `at_ms`, in milliseconds since the exchange started."""
 
     at_ms: int
     order: int
@@ -68,7 +68,7 @@ class _Waiting:
 
 
 class StepRequests:
-    """Sends the requests of a story's steps. If `page_handler` is None, pages cannot be requested."""
+    """Sends the requests in a story's steps. If `page_handler` is None, pages cannot be requested."""
 
     def __init__(
         self, engine: Engine, variables: Variables, page_handler: PageHandler | None
@@ -77,17 +77,17 @@ class StepRequests:
         self._variables = variables
         self._page_handler = page_handler
         self._connections = StoryConnections()
-        #: The number of Idempotency-Keys that the story has generated.
+        #: How many Idempotency-Keys the story has generated.
         self.key_count = 0
-        #: The time, in real milliseconds, that a client would have waited for the step's responses.
+        #: How long a client would have waited for the step's responses, in real milliseconds.
         self.waited_ms = 0
 
     def send(self, steps: Sequence[StepPart]) -> Slices[list[Arrival]]:
-        """Send the requests of the steps, and return the responses in the order of the steps.
+        """Send the steps' requests, and return the responses in the order of the steps.
 
         All requests arrive, in order, before any response is sent. Each response is sent when its
-        delays end. Raises ValueError if a request cannot be sent, such as a request to a page that
-        does not exist.
+        delays are over. Raises ValueError if a request cannot be sent, for example because it is
+        for a page that does not exist.
         """
         began_ms = self.waited_ms
         order = count()
@@ -119,9 +119,9 @@ class StepRequests:
         return [arrivals[index] for index in range(len(steps))]
 
     def _arrival(self, response: _SentResponse, at_ms: int, step: StepPart) -> Arrival:
-        """Return a response as the client receives it.
+        """Return a response in the form in which the client receives it.
 
-        `at_ms` is the time from the request to the response, in real milliseconds.
+        `at_ms` is the time between the request and the response, in real milliseconds.
         """
         self._connections.note_response(step.connection, response.effect, gave_up=step.gives_up)
         if step.gives_up:
@@ -132,7 +132,7 @@ class StepRequests:
         return Arrival(response.reply, late_ms, response.effect, response.n, date_s=date_s)
 
     def _exchange(self, step: StepPart, *, is_alone: bool) -> StepExchange:
-        """Return an exchange, not yet started, for a step's request."""
+        """Return an exchange for a step's request. It has not been started yet."""
         if step.request is not None:
             method, _, url = step.request.partition(" ")
             if is_page(url):
@@ -168,7 +168,7 @@ class StepRequests:
         if step.query:
             separator = "&" if "?" in url else "?"
             url = f"{url}{separator}{_query(step)}"
-        # A request to a page carries no token, because a page determines its user in other ways.
+        # Requests to pages have no token, because pages determine the user in other ways.
         headers = self._headers(step, None, NOBODY)
         visit = self._page_handler(self._engine, PageRequest(method, url, headers, _body(step)))
         try:
@@ -181,10 +181,10 @@ class StepRequests:
             visit.close()
 
     def _pass_world_time(self, effect: FaultKind | None) -> int:
-        """Advance world time by the time for which a fault holds back the response.
+        """Advance world time by as long as a fault holds back the response.
 
-        The story must advance the clock here, because no step can do so while the response is
-        pending. Return the real time that passes, in milliseconds.
+        The clock must be advanced here, because no step can do so while the response is pending.
+        Returns how much real time passes, in milliseconds.
         """
         pause_ms = 0 if effect is None else effect.world_pause_ms()
         clock = self._engine.world.clock
@@ -199,7 +199,7 @@ class StepRequests:
         self._engine.pass_real_time(ms)
 
     def _request(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
-        """Return a step's request, and the steps in which the engine handles the request."""
+        """Return a step's request, and the engine's steps for handling it."""
         if step.redeem is not None:
             return self._redemption(step, step.redeem), REDEEM_STEPS
         method, url = self._target(step)
@@ -212,13 +212,13 @@ class StepRequests:
         project = project_at(Change(self._engine.world, 0), address.hostname or "")
         if project is None:
             raise ValueError(f"{url} is not a URL at the dev origin of a project")
-        # A request to a dev origin carries no token unless the step names a user.
+        # Requests to dev origins have no token unless the step names a user.
         headers = self._headers(step, None, NOBODY)
         target = f"{address.path}?{address.query}"
         return self._context(step, "GET", target, headers, project=project, port=address.port)
 
     def _target(self, step: StepPart) -> tuple[str, str]:
-        """Return the method and the URL of a step's request."""
+        """Return the method and URL of a step's request."""
         world = self._engine.world
         if step.call is not None:
             spec = CALLS[step.call]
@@ -268,9 +268,9 @@ class StepRequests:
     def _headers(self, step: StepPart, spec: CallSpec | None, usual_user: str) -> dict[str, str]:
         """Return the headers of a step's request.
 
-        The result contains the headers that the step lists. Authorization, Idempotency-Key and
-        Content-Type are added if the request needs them and the step does not list them. A header
-        that the step sets to null is not sent.
+        These are the headers that the step lists. Authorization, Idempotency-Key and Content-Type
+        are added if the request needs them and the step does not list them. A header that the step
+        sets to null is not sent.
         """
         headers = {name.lower(): value for name, value in step.headers.items()}
         user = step.user or usual_user
@@ -298,17 +298,17 @@ class StepRequests:
         return self._engine.mint(user, organization_id, OWN_URL, interactive=step.interactive)
 
     def user_and_organization(self, name: str, step: StepPart) -> tuple[User, str | None]:
-        """Return a user, and the id of the organization for the user's token.
+        """Return a user and the id of the organization for the user's token.
 
-        The step can name the organization. The default is the user's own organization. The id is
-        None if the user has no organization. Raises ValueError if the user does not exist.
+        The step can name the organization. By default, it is the user's own organization. The id is
+        None if the user has none. Raises ValueError if the user does not exist.
         """
         world = self._engine.world
         user = world.get(USERS, self._variables.id_of("user", name))
         if user is None:
             raise ValueError(f"there is no user {name!r}")
-        # In a call on an organization, the `organization` field names the organization that the
-        # call acts on, not the organization of the token.
+        # In a call on an organization, the `organization` field names the organization on which the
+        # call acts, not the one for which the token is issued.
         subject = CALLS[step.call].subject if step.call else ""
         if step.organization is not None and subject != "organization":
             return user, self._variables.id_of("organization", step.organization)
@@ -316,7 +316,7 @@ class StepRequests:
 
 
 def _abandoned_passage() -> Passage:
-    """Return the passage for a request whose client does not wait for the response."""
+    """Return a passage for a request whose client does not wait for the response."""
     connection = Connection()
     connection.closed_by_client = 1
     return Passage(connection, arrival=0)
@@ -327,7 +327,7 @@ def _query(step: StepPart) -> str:
 
 
 def _sent_text(value: Any) -> str:
-    """Return a value in a query or a form as text. A boolean becomes `true` or `false`."""
+    """Format a value for a query or form. Booleans become `true` or `false`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

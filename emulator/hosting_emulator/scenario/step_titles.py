@@ -1,4 +1,4 @@
-"""Makes titles for the steps that have no note. Reports show these titles."""
+"""Generates titles for steps that have no note. The titles are shown in reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hosting_emulator.scenario.step_keys import REQUESTS, TIMELINE_ACTIONS
 
 
 def title_of(action: str, step: StepPart) -> str:
-    """Return a short description of a step, such as `call list_deployments as reader`."""
+    """Return a short description of a step, for example `call list_deployments as reader`."""
     if step.together is not None:
         return " and ".join(_titles_of_requests(step.together))
     value = getattr(step, action, "")

@@ -1,6 +1,6 @@
-"""Runs the steps of a story in order against a world until a step fails, and reports the result.
+"""Runs a story's steps in order in a world until a step fails, and reports the result.
 
-The engine handles the requests like those that a server receives, but without a socket and without
+The engine handles the requests as if a server had received them, but without a socket and without
 waiting in real time.
 """
 
@@ -34,12 +34,12 @@ from hosting_emulator.scenario.variables import POSSIBLE, Variables
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import World
 
-#: The wait before a retry, in milliseconds, if neither the step nor the response sets the wait.
+#: How long to wait before a retry if neither the step nor the response says so, in milliseconds.
 _DEFAULT_PAUSE_MS = 1000
 
 
 def check_text(text: str, file: str, page_handler: PageHandler | None = None) -> dict[str, Any]:
-    """Run the story of a scenario in the scenario's world, and return the report.
+    """Run a scenario's story in the scenario's own world, and return the report.
 
     Raises ScenarioError if the text is not a valid scenario.
     """
@@ -57,8 +57,8 @@ def run_in_other_world(
 ) -> dict[str, Any]:
     """Run a story in a separate world, and return the report.
 
-    Time in the separate world passes only through the story's steps, and through the delays that a
-    client would wait for. `StoryRun.run` explains `judged_step`.
+    In the separate world, time passes only through the story's steps and through delays that a
+    client would have to wait out. For `judged_step`, see `StoryRun.run`.
     """
     return story_in_other_world(scenario, world, page_handler).run(judged_step)
 
@@ -66,7 +66,7 @@ def run_in_other_world(
 def story_in_other_world(
     scenario: Scenario, world: World, page_handler: PageHandler | None = None
 ) -> StoryRun:
-    """Return a run of a story in a separate world. The run has not started."""
+    """Prepare to run a story in a separate world. The returned run has not been started."""
     engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
     return StoryRun(scenario, engine, page_handler)
 
@@ -77,9 +77,10 @@ def run_document(
     judged_step: KeyPath | None = None,
     seed: str = DEFAULT_SEED,
 ) -> dict[str, Any]:
-    """Run the story of a scenario given as plain data in a separate world, and return the report.
+    """Run the story of a scenario that is given as plain data, in a separate world, and return the
+    report.
 
-    In the report, step n is at line n + 1. Raises ScenarioError if the scenario is invalid.
+    In the report, step n is on line n + 1. Raises ScenarioError if the scenario is invalid.
     """
     positions: dict[KeyPath, Position] = {
         ("story", index): (index + 2, 1) for index in range(len(document["story"]))
@@ -92,7 +93,7 @@ def run_document(
 class StoryRun:
     """A run of a scenario's story in a world.
 
-    If `page_handler` is None, the story cannot request pages.
+    Without a `page_handler`, the story cannot request pages.
     """
 
     def __init__(
@@ -103,23 +104,23 @@ class StoryRun:
         self._variables = Variables(engine)
         self._types = ResponseTypes(scenario.part)
         self._actions = StoryActions(engine, self._variables, self._types, page_handler)
-        #: The keys of the timeline entries that so far could not be carried out.
+        #: The keys of the timeline entries that could not be carried out.
         self._refused_keys: set[str] = set()
-        #: The latest attempt of the current step.
+        #: The most recent attempt at the current step.
         self._attempt = Attempt(scenario.location)
 
     def run(self, judged_step: KeyPath | None = None) -> dict[str, Any]:
         """Run the steps until a step fails, and return the report.
 
-        The story also fails if a fault, an outcome or a timeline entry never acted, unless the
-        entry is `optional`. `judged_step` is the path of the only step whose differences count.
-        Every step except `judged_step` passes if the step can be carried out. By default, the
-        differences of all steps count.
+        The story also fails if a fault, an outcome or a timeline entry never acted, unless it is
+        `optional`. If `judged_step` is the path of a step, only that step's differences count, and
+        every other step passes if it can be carried out. By default, the differences of all steps
+        count.
         """
         return run_slices(self.run_in_slices(judged_step))
 
     def run_in_slices(self, judged_step: KeyPath | None = None) -> Slices[dict[str, Any]]:
-        """Run the story like `run`, but yield after each request, so that other work can run."""
+        """Do the same as `run`, but yield after each request, so that other work can run."""
         steps: list[dict[str, Any]] = []
         story = self._steps(self._scenario.location / "story", self._scenario.part.story)
         for location, step in story:
@@ -145,7 +146,7 @@ class StoryRun:
     def _steps(
         self, location: Location, steps: Sequence[StepPart]
     ) -> Iterator[tuple[Location, StepPart]]:
-        """Yield the steps with their locations. The steps of a part replace each `use` of the part."""
+        """Yield the steps with their locations. Each `use` step is replaced with the steps of the part."""
         for index, step in enumerate(steps):
             if step.use is None:
                 yield location / index, step
@@ -159,7 +160,7 @@ class StoryRun:
                     yield from self._steps(part_steps, part.steps)
 
     def _step(self, number: int, location: Location, step: StepPart) -> Slices[dict[str, Any]]:
-        """Run a step as often as its `times` requires, and return the step's report."""
+        """Run a step as many times as its `times` requires, and return its report."""
         action = _action_of(step)
         message = ""
         differences: list[Mismatch] = []
@@ -203,10 +204,10 @@ class StoryRun:
     def _try(
         self, step: StepPart, action: str, location: Location
     ) -> Slices[tuple[str, list[Mismatch]]]:
-        """Carry out a step once, with retries if the step has `tries`.
+        """Carry out a step once, with retries if it has `tries`.
 
-        The retries end when the response is as expected, or after `tries` attempts in all. Return a
-        description of the last attempt, and the differences that it found.
+        The step is retried until the response is as expected, with at most `tries` attempts in all.
+        Returns a description of the last attempt and the differences in it.
         """
         message = ""
         differences: list[Mismatch] = []
@@ -215,7 +216,7 @@ class StoryRun:
         for number in range(step.tries):
             if number:
                 self._engine.move_by(_pause_ms(step, self._attempt.response))
-            requests.key_count = key_count  # a retry must send the key of the first attempt
+            requests.key_count = key_count  # a retry must send the same key as the first attempt
             self._attempt = Attempt(location)
             message = yield from self._actions.run(action, step, self._attempt)
             yield
@@ -230,7 +231,9 @@ class StoryRun:
         return message, differences
 
     def _refused_entries(self) -> list[dict[str, Any]]:
-        """Return a difference report for each timeline entry that failed to act since the last step."""
+        """Return a difference for each timeline entry that could not be carried out since the
+        previous step.
+        """
         refused = {key: entry for key, entry in self._engine.world.rows(TIMELINE) if entry.refused}
         reports = []
         for key, entry in refused.items():
@@ -243,19 +246,19 @@ class StoryRun:
 
 
 def _describe_counts(counts: Mapping[str, int]) -> str:
-    """Describe, for a repeated step, how many requests ended in each way."""
+    """Describe how many of a repeated step's requests ended in which way."""
     total = sum(counts.values())
     return ", ".join(f"{result} in {count} of {total}" for result, count in counts.items())
 
 
 def _difference_report(location: Location, difference: Mismatch) -> dict[str, Any]:
-    """Return a difference for the report, with the line and column of the expectation."""
+    """Format a difference for the report, with the line and column of the expectation."""
     line, column = location.below(difference.path).position
     return {**difference.report(), "line": line, "column": column}
 
 
 def _action_of(step: StepPart) -> str:
-    """Return the action of a step, or `note` for a step without an action."""
+    """Return a step's action, or `note` if it has none."""
     for name in ACTIONS:
         if getattr(step, name) is not None:
             return name
@@ -263,10 +266,10 @@ def _action_of(step: StepPart) -> str:
 
 
 def _pause_ms(step: StepPart, response: Arrival) -> int:
-    """Return the wait before a retry, in milliseconds.
+    """Return how long to wait before a retry, in milliseconds.
 
-    The wait is the step's `pause` or, by default, the time that the last response tells the client
-    to wait. If the response sets no wait, the wait is one second.
+    This is the step's `pause` or, by default, the wait that the last response asks for. If the
+    response asks for none, it is one second.
     """
     if step.pause is not None:
         return parse_duration_ms(step.pause)

@@ -1,7 +1,7 @@
 """Carries out the actions of a story's steps.
 
-The `story` module decides when a step runs and whether the step passes. To add an action, write a
-method, add the method to `_ACTIONS`, and add an entry to `step_keys`.
+The `story` module decides when a step runs and whether it passes. To add an action, write a method,
+add it to `_ACTIONS`, and add an entry to `step_keys`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hosting_emulator.scenario.step_requests import StepRequests
 from hosting_emulator.scenario.variables import Variables
 from hosting_emulator.world.tables import ORGANIZATIONS
 
-#: Fields in which no variables are filled in before the step runs.
+#: Fields in which variables are not replaced before the step runs.
 _UNFILLED_FIELDS = {
     "note",
     "call",
@@ -52,21 +52,21 @@ NO_ARRIVAL = Arrival(Reply(0, b"", headers=()))
 
 @dataclass(slots=True)
 class Attempt:
-    """An attempt to carry out a step, with the responses and differences that it produced."""
+    """An attempt to carry out a step, with the resulting responses and differences."""
 
     location: Location
-    #: The latest response, whose values the step can compare and save.
+    #: The most recent response, whose values the step can compare and save.
     response: Arrival = NO_ARRIVAL
-    #: All responses to the attempt's requests, in order.
+    #: All responses received in this attempt, in order.
     arrivals: list[Arrival] = field(default_factory=list)
     #: The differences that the action itself found.
     mismatches: list[Mismatch] = field(default_factory=list)
-    #: Descriptions of the requests that come closest to matching the filters of a `log` step.
+    #: For a `log` step, descriptions of the requests that come closest to matching the filters.
     nearest: list[str] = field(default_factory=list)
 
 
 def describe_arrival(arrival: Arrival) -> str:
-    """Describe how a request ended: with a response, a lost response or a client that gave up."""
+    """Describe how a request ended: with a response, with a lost response, or because the client gave up."""
     if arrival.gave_up:
         return "the client gave up before the response was sent"
     if arrival.lost:
@@ -77,7 +77,7 @@ def describe_arrival(arrival: Arrival) -> str:
 class StoryActions:
     """Carries out the actions of a story's steps.
 
-    If `page_handler` is None, the steps cannot request pages.
+    Without a `page_handler`, the steps cannot request pages.
     """
 
     def __init__(
@@ -93,14 +93,14 @@ class StoryActions:
         self.requests = StepRequests(engine, variables, page_handler)
         self.changes = ManualChanges(engine)
         self._digest = sha256()
-        #: Warnings about assumptions that contradicted the contract at some point in the story. The
+        #: Warnings about assumptions that contradicted the contract at any point in the story. The
         #: keys are the warnings, in order.
         self.warnings: dict[str, None] = {}
         self._note_warnings()
 
     @property
     def digest(self) -> str:
-        """The SHA-256 digest of the statuses and bodies of all responses so far, in hexadecimal."""
+        """The SHA-256 digest, in hexadecimal, of the statuses and bodies of all responses up to now."""
         return self._digest.hexdigest()
 
     def run(self, action: str, step: StepPart, attempt: Attempt) -> Slices[str]:
@@ -115,7 +115,7 @@ class StoryActions:
         return message
 
     def _with_values(self, step: StepPart) -> StepPart:
-        """Return a copy of a step, with variables replaced by their values."""
+        """Return a copy of a step with its variables replaced by their values."""
         values = {name: getattr(step, name) for name in _FILLED_FIELDS}
         filled = {name: self._variables.fill(value) for name, value in values.items() if value}
         return replace(step, **filled)
@@ -249,13 +249,13 @@ class StoryActions:
 
 
 def _document_arrival(status: int, document: Any) -> Arrival:
-    """Return a document as a response, so that a step can compare and save the document's values."""
+    """Wrap a document in a response, so that a step can compare and save its values."""
     return Arrival(Reply(status, msgspec.json.encode(document), headers=()))
 
 
 _Action: TypeAlias = Callable[[StoryActions, StepPart, Attempt], str | Slices[str]]
-#: The method for each action. `use` has no method: the story replaces a `use` step with the steps of
-#: the part that the step names.
+#: The method for each action. `use` has none, because the story replaces each `use` step with the
+#: steps of the part.
 _ACTIONS: dict[str, _Action] = {
     "call": StoryActions._send,
     "poll": StoryActions._send,

@@ -1,4 +1,4 @@
-"""Checks a whole story before the story runs, including the parts that its steps use."""
+"""Checks a complete story before it runs, including the parts that its steps use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_STEPS = 20_000
 
 
 class StoryCheck:
-    """Checks the story of a scenario against the world that `change` builds."""
+    """Checks a scenario's story against the world that `change` builds."""
 
     def __init__(self, scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
         self._part = scenario.part
@@ -44,7 +44,7 @@ class StoryCheck:
         self._mistakes = mistakes
         log_paths = LogPaths(scenario.part, change.world.assumptions.operation_path)
         self._scope = StoryScope(change, ResponseTypes(scenario.part), log_paths)
-        #: The parts and the locations of their steps, by the name of the part.
+        #: The parts and the locations of their steps, by part name.
         self._parts: dict[str, tuple[Location, SharedPart]] = {}
         self._used_names: set[str] = set()
 
@@ -52,8 +52,8 @@ class StoryCheck:
         """Check the story and its parts.
 
         Raises one ScenarioError that lists the mistakes. If any mistakes have been found, the check
-        stops at the first step that adds records. If the scenario has parts, any mistakes found
-        until then also stop the check before the story's own steps.
+        stops at the first step that adds records. If the scenario has parts and any mistakes have
+        been found in the parts or before, the story's own steps are not checked.
         """
         self._apply_timeline()
         check_connections(self._top, self._part, self._mistakes)
@@ -65,16 +65,16 @@ class StoryCheck:
         self._check_part_use()
 
     def _apply_timeline(self) -> None:
-        """Let the steps use the names of the records that the timeline creates."""
+        """Add the names of the records that the timeline creates, so that steps can use them."""
         for index, planned in enumerate(self._part.timeline):
             location = self._top / "timeline" / index / "intervene"
             with self._mistakes.collect(location):
                 self._scope.apply_addition(location, planned.intervene)
 
     def _check_parts(self) -> dict[str, int]:
-        """Check the names of the parts, and how the parts use each other.
+        """Check the parts' names and how the parts use each other.
 
-        Return the number of steps in each part, by the part's name.
+        Returns the number of steps in each part, by part name.
         """
         mistakes = self._mistakes
         step_counts: dict[str, int] = {}
@@ -87,16 +87,16 @@ class StoryCheck:
             for step_index, step in enumerate(shared.steps):
                 use = steps / step_index / "use"
                 with mistakes.collect(use):
-                    # Allow a part to use only parts above it, so that no part can use itself.
+                    # A part can use only the parts above it, so that no part can use itself.
                     use.check_word("part above this one", step.use, step_counts)
             step_counts[shared.name] = _count_steps(steps, shared.steps, step_counts)
             self._parts[shared.name] = (steps, shared)
         if self._part.parts:
-            mistakes.raise_error()  # stop, because the expansion of a part that uses itself would never end
+            mistakes.raise_error()  # stop here: expanding a part that uses itself would never end
         return step_counts
 
     def _check_part_use(self) -> None:
-        """Raise ScenarioError for a part that no step uses."""
+        """Raise ScenarioError if there is a part that no step uses."""
         for index, shared in enumerate(self._part.parts):
             if shared.name not in self._used_names:
                 location = self._top / "parts" / index / "name"
@@ -116,7 +116,7 @@ class StoryCheck:
         with mistakes.collect(location):
             check_step_connection(location, step)
         if step.intervene and "add" in step.intervene:
-            mistakes.raise_error()  # stop, because later steps may name a record that could not be added
+            mistakes.raise_error()  # stop here: later steps may name a record that was not added
         with mistakes.collect(location):
             check_aliases(scope, location, step)
         with mistakes.collect(location):
@@ -131,7 +131,7 @@ class StoryCheck:
         self._check_collections(location / "collect", step)
 
     def _check_use(self, step: StepPart, name: str) -> None:
-        """Check the steps of a part, with the variables that the step with `use` sets."""
+        """Check the steps of a part with the variables that the `use` step sets."""
         self._used_names.add(name)
         location, shared = self._parts[name]
         saved_values = self._scope.saved_values
@@ -159,7 +159,9 @@ class StoryCheck:
                 self._scope.saved_values[name] = None
 
     def _check_collections(self, location: Location, step: StepPart) -> None:
-        """Check the values that a step collects, and let later steps use the names of the lists."""
+        """Check the values that a step collects, and add the lists' names, so that later steps can
+        use them.
+        """
         scope = self._scope
         for name, text in step.collect.items():
             with self._mistakes.collect(location / name):
@@ -182,7 +184,7 @@ class StoryCheck:
 def _count_steps(
     location: Location, steps: Iterable[StepPart], step_counts: Mapping[str, int]
 ) -> int:
-    """Return the number of steps. The steps of a part count at each use of the part.
+    """Return the number of steps. The steps of a part are counted each time the part is used.
 
     Raises ScenarioError if there are more than 20,000 steps.
     """

@@ -1,4 +1,4 @@
-"""The names to which a step of a story can refer, such as aliases and saved values."""
+"""The names to which a story's steps can refer, such as aliases and saved values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hosting_emulator.world.value import Change
 
 
 class StoryScope:
-    """The names that exist before a step runs.
+    """The names that exist when a step runs.
 
     More names are added while a story's steps are checked in order.
     """
@@ -24,9 +24,9 @@ class StoryScope:
         self.change = change
         self.types = types
         self.log_paths = log_paths
-        #: The names under which earlier steps save values, in the order of the steps.
+        #: The names under which earlier steps save values, in order.
         self.saved_values: dict[str, None] = {}
-        #: The types of the values that earlier steps collect, by the name of the list of values.
+        #: The types of the values that earlier steps collect, by the name of the list.
         self.collected_types: dict[str, ValueType] = {}
         #: The names under which earlier steps save whole responses.
         self.saved_responses: dict[str, None] = {}
@@ -39,7 +39,7 @@ class StoryScope:
         return Array(item=item_kind)
 
     def aliases(self, kind: str) -> list[str]:
-        """Return the aliases of all records of a kind, such as `project`, in sorted order."""
+        """Return the sorted aliases of all records of a kind, such as `project`."""
         indexes = self.change.world.indexes
         return sorted(key.split(":")[1] for key in indexes if key.startswith(f"{kind}:"))
 
@@ -53,10 +53,11 @@ class StoryScope:
         return {alias: str(indexes[f"{kind}:{alias}"]) for alias in self.aliases(kind)}
 
     def apply_addition(self, location: Location, document: dict[str, Any] | None) -> None:
-        """Add the records that an `add` intervention creates, so that later steps can name them.
+        """Add the records that an `add` intervention creates, so that later steps can refer to
+        them.
 
-        An intervention with variables is skipped, because its records are not known before the
-        story runs. Raises ScenarioError if the intervention cannot be applied.
+        An intervention with variables is skipped, because its records are unknown before the story
+        runs. Raises ScenarioError if the intervention cannot be applied.
         """
         if not document or "add" not in document:
             return

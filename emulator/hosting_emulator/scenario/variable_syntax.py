@@ -12,31 +12,31 @@ from hosting_emulator.scenario.source import KeyPath, texts_in
 
 #: The name of the variable for the world's time.
 NOW = "now"
-#: The path in `save` and `collect` that stands for the whole response.
+#: The path in `save` and `collect` that means the whole response.
 WHOLE_RESPONSE = "response"
-#: The name that stands for every item of a list in a path of `collect`.
+#: In a path in `collect`, this means every item of a list.
 EACH_ITEM = "*"
-#: The aliases that the steps of a story use by default, by the kind of the record. In a variable, a
-#: kind and an alias stand for the id of the record, as in `${project.shop}`.
+#: The aliases that a story's steps use by default, by kind of record. A variable that consists of a
+#: kind and an alias, such as `${project.shop}`, is the record's id.
 DEFAULT_ALIASES = {"project": "shop", "organization": "acme", "user": "owner"}
-#: The value of `user` in a step that sends no credentials.
+#: The value of `user` for a step that sends no credentials.
 NOBODY = "nobody"
 #: Matches a variable in a string, such as `${operation}`.
 VARIABLE = re.compile(r"\$\{([^}]*)\}")
-#: Matches the name of a variable for a time relative to another time, such as `now+10m`.
+#: Matches the name of a variable for a relative time, such as `now+10m`.
 MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
 _SAVED_VALUE = re.compile(r"(\S+)(?: /(.+)/)?")
 
 
 def variables_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the name of each variable in a value, with the path of the string that contains it."""
+    """Yield the name of each variable in a value, and the path of the string that contains it."""
     for path, text in texts_in(value):
         for name in VARIABLE.findall(text):
             yield path, name
 
 
 def saved_response_name(text: str) -> str:
-    """Return the name of a saved response. `first` and `${first}` mean the same response."""
+    """Return the name of a saved response. `first` and `${first}` refer to the same response."""
     match = VARIABLE.fullmatch(text)
     return text if match is None else match[1]
 
@@ -45,8 +45,8 @@ def saved_response_name(text: str) -> str:
 class SavedValue:
     """A value to save or collect from a response.
 
-    The value is at `path` in the response. If there is a `pattern`, only the part of the value that
-    it matches or captures is saved or collected.
+    The value is at `path` in the response. If there is a `pattern`, only the part that it matches
+    or captures is saved or collected.
     """
 
     path: str
@@ -67,8 +67,8 @@ def read_saved_value(text: str) -> SavedValue:
 def read_collected_value(text: str) -> SavedValue:
     """Parse an entry in `collect`, such as `items.*.id`.
 
-    The syntax is that of `save`, but `*` in the path stands for every item of a list. Raises
-    ValueError if the entry is malformed.
+    The syntax is the same as for `save`, except that `*` in the path means every item of a list.
+    Raises ValueError if the entry is malformed.
     """
     match = _SAVED_VALUE.fullmatch(text)
     if match is None:

@@ -1,6 +1,6 @@
 """The values of variables while a story runs.
 
-Variables stand for saved and collected values, the world's time, and the ids of aliases.
+A variable can be a saved or collected value, the world's time, or the id for an alias.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from hosting_emulator.scenario.variable_syntax import (
     read_saved_value,
 )
 
-#: The expected value in the report of a step that cannot be carried out.
+#: The expected value that is reported for a step that cannot be carried out.
 POSSIBLE = "to be possible"
 
 
@@ -45,7 +45,7 @@ POSSIBLE = "to be possible"
 class Collection:
     """The values that steps have collected under a name.
 
-    `item_kind` is the type of the values, and `paths` are the paths in the responses.
+    `item_kind` is the type of the values, and `paths` are their paths in the responses.
     """
 
     item_kind: ValueType
@@ -53,7 +53,7 @@ class Collection:
     paths: tuple[str, ...]
 
     def checked_values(self, name: str) -> list[Any]:
-        """Return the collected values. `name` is the name of the list, for the error message.
+        """Return the collected values. `name`, the list's name, is used in the error message.
 
         Raises ValueError if there are no values, because a check of an empty list proves nothing.
         """
@@ -64,7 +64,7 @@ class Collection:
 
 
 class Variables:
-    """The values of variables in one run of a story."""
+    """The values of the variables in one run of a story."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -73,7 +73,7 @@ class Variables:
         self._collections: dict[str, Collection] = {}
 
     def saved_body(self, name: str) -> bytes | None:
-        """Return the body of a saved response, or None if no response has this name."""
+        """Return the body of a saved response, or None if no response was saved under this name."""
         return self._bodies.get(name)
 
     def type_of(self, name: str) -> ValueType:
@@ -88,13 +88,14 @@ class Variables:
         return str(self._engine.world.indexes.get(f"{kind}:{name}") or name)
 
     def default_id(self, kind: str) -> str:
-        """Return the id of the record that a step uses by default, as `default_alias` explains."""
+        """Return the id of the record that a step uses by default (see `default_alias`)."""
         return self.id_of(kind, default_alias(self._engine.world, kind) or DEFAULT_ALIASES[kind])
 
     def fill(self, value: Any) -> Any:
-        """Return a value with variables replaced by their values.
+        """Return a value with all variables replaced by their values.
 
-        A string that consists of a single variable becomes the variable's value, of any type.
+        A string that consists of a single variable becomes that variable's value, which can be of
+        any type.
         """
         return each_text(value, self._fill_text)
 
@@ -128,7 +129,7 @@ class Variables:
 
     @contextmanager
     def scope(self, values: Mapping[str, Any]) -> Iterator[None]:
-        """Set variables for the steps of a part, and restore their previous values afterwards."""
+        """Set variables for the steps of a part, and restore the previous values afterwards."""
         former = self._saved
         self._saved = {**former, **values}
         yield
@@ -155,7 +156,7 @@ class Variables:
         return missing
 
     def collect(self, step: StepPart, arrival: Arrival, types: ResponseTypes) -> None:
-        """Append the values that a step collects to the lists of collected values.
+        """Append the values that a step collects to the lists.
 
         If the response lacks a value, nothing is added.
         """
@@ -188,9 +189,9 @@ def _values_of(arrival: Arrival, collected: SavedValue) -> Iterator[Any]:
 
 
 def values_at(document: Any, path: str) -> Iterator[Any]:
-    """Yield the values at a dotted path, in which `*` stands for every item of a list.
+    """Yield the values at a dotted path. In the path, `*` means every item of a list.
 
-    UNSET stands for a value that is missing.
+    UNSET is yielded for a missing value.
     """
     first, star, rest = f".{path}".partition(f".{EACH_ITEM}")
     path_to_list = first.removeprefix(".")
@@ -203,7 +204,7 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
 
 
 def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
-    """Return the value to save from a response, or UNSET if the response lacks the value.
+    """Return the value to save from a response, or UNSET if the response does not have it.
 
     A lost response has no values.
     """
@@ -215,8 +216,8 @@ def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
 def _matching_part(value: Any, saved: SavedValue) -> Any:
     """Return the part of a value that a step saves.
 
-    If `saved` has a pattern, the part is the first group of the match, or the whole match if there
-    are no groups. Return UNSET if the pattern does not match.
+    If `saved` has a pattern, this is the first group of the match, or the whole match if the
+    pattern has no groups. Returns UNSET if the pattern does not match.
     """
     if saved.pattern is None or value is UNSET:
         return value
@@ -229,7 +230,7 @@ def _matching_part(value: Any, saved: SavedValue) -> Any:
 
 
 def _why_not_saved(arrival: Arrival, name: str, text: str) -> str:
-    """Return the reason why a response has no value to save."""
+    """Explain why a response does not contain the value to save."""
     if arrival.lost:
         return f"the response was lost ({arrival.lost}), so there is no {text} to save as {name}"
     if arrival.reply.status >= 400:

@@ -1,7 +1,7 @@
-"""Parses YAML to plain data with positions, and writes plain data as YAML.
+"""Parses YAML into plain data with positions, and writes plain data as YAML.
 
-The accepted subset of YAML 1.2 consists of mappings with string keys, lists, and scalars without a
-custom tag. Aliases are refused, because no scenario needs them and a few aliases can expand to
+The accepted subset of YAML 1.2 consists of mappings with string keys, lists, and scalars without
+custom tags. Aliases are refused, because no scenario needs them, and a few aliases can expand to
 gigabytes.
 """
 
@@ -22,14 +22,14 @@ from ruamel.yaml.reader import ReaderError
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.source import KeyPath, Position, Source
 
-#: The maximum depth of nested mappings and lists. Deeper nesting is a mistake or an attack.
+#: The maximum nesting depth of mappings and lists. Anything deeper is a mistake or an attack.
 DEEPEST = 20
 #: The maximum number of characters in a file.
 LONGEST = 250_000
-#: The maximum number of values, keys and brackets in a file. A file of this size takes one or two
-#: seconds to read.
+#: The maximum number of values, keys and brackets in a file. Reading a file of this size takes one
+#: or two seconds.
 MOST = 20_000
-#: The largest absolute value of a number. Not every JSON library preserves numbers beyond 64 bits.
+#: The maximum absolute value of a number. Not every JSON library preserves numbers beyond 64 bits.
 LARGEST = 2**63
 _LONGEST_QUOTE = 40
 _LONGEST_TAG_QUOTE = 60
@@ -39,7 +39,7 @@ _VARIABLE = re.compile(r"\$\{[^{}\n]*\}")
 
 
 def read_yaml(text: str, file: str) -> Source:
-    """Parse a YAML document. Raises ScenarioError with the position of the first mistake."""
+    """Parse a YAML document. Raises ScenarioError at the position of the first mistake."""
     if len(text) > LONGEST:
         raise ScenarioError(file, 1, 1, f"the file is longer than {LONGEST} characters")
     node = _compose(text, file)
@@ -70,7 +70,7 @@ def _compose(text: str, file: str) -> Any:
 
 
 def write_yaml(document: Any) -> str:
-    """Return plain data as YAML text, with lists and mappings of plain values in flow style."""
+    """Format plain data as YAML, with lists and mappings of plain values in flow style."""
     writer = YAML(typ="rt", pure=True)
     writer.default_flow_style = None
     writer.allow_unicode = True
@@ -82,7 +82,7 @@ def write_yaml(document: Any) -> str:
 
 
 def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError:
-    """Return the error for invalid YAML, at the position that the user must correct.
+    """Return an error for invalid YAML, at the position that the user has to correct.
 
     An unclosed quote or bracket is reported at its start.
     """
@@ -109,7 +109,7 @@ def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError
 
 
 def _plain_variable(text: str, mark: Any) -> str:
-    """Return the unquoted variable whose opening brace is at `mark`, or "" if there is none."""
+    """Return the unquoted variable whose brace opens at `mark`, or "" if there is none."""
     if mark is None or not mark.index:
         return ""
     match = _VARIABLE.match(text, mark.index - 1)
@@ -117,10 +117,10 @@ def _plain_variable(text: str, mark: Any) -> str:
 
 
 class _LimitedParser(Parser):
-    """A parser that refuses an oversized document before the document is converted."""
+    """A parser that refuses a document that is too large before converting it."""
 
     file = ""
-    _count = -1  # starts below 0, because the first event is not a value
+    _count = -1  # starts at -1, because the first event is not a value
     _depth = 0
     _documents = 0
 
@@ -143,7 +143,7 @@ class _LimitedParser(Parser):
 
 
 def _plain(node: Any, path: KeyPath, source: Source) -> Any:
-    """Return a node as plain data, and record the positions of its keys and values in `source`."""
+    """Convert a node to plain data, and record the positions of its keys and values in `source`."""
     source.positions.setdefault(path, _position(node))
     tag = str(node.tag).removeprefix(_TAG_PREFIX)
     match node, tag:

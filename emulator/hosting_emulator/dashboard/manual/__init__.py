@@ -1,5 +1,5 @@
-"""The manual: the Markdown pages of README.md and `docs`, which a running emulator shows.
+"""The manual, which a running emulator shows: README.md and the Markdown pages in `docs`.
 
-A wheel contains the pages in the package's `manual` folder. In a checkout, they are the files of
-the repository. Nothing has to be built.
+In a wheel, the pages are in the package's `manual` folder. In a checkout, they are read from the
+repository, and nothing has to be built.
 """

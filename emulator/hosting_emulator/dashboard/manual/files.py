@@ -1,4 +1,4 @@
-"""The pages of the manual, the files that they show, and the groups of its navigation."""
+"""The manual's pages, the files that they show, and the groups in its navigation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Final
 
 import hosting_emulator
 
-#: The name of the page that README.md becomes.
+#: The name under which README.md is served.
 OVERVIEW: Final = "overview"
-#: The folders in `docs` that users do not need, or that belong to the documentation site.
+#: The folders in `docs` that users do not need or that are part of the documentation site.
 _LEFT_OUT: Final = ("maintainers", "site")
 #: The folders in `docs` whose files are served unchanged.
 _FILE_FOLDERS: Final = ("examples", "pictures")
@@ -24,7 +24,7 @@ _ENTRY: Final = re.compile(r"^[\w/-]+$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ManualPage:
-    """A page of the manual. `name` is the page's path below the path of the documentation."""
+    """A page of the manual. `name` is its path relative to the path of the documentation."""
 
     name: str
     title: str
@@ -67,7 +67,9 @@ def pages() -> dict[str, ManualPage]:
 
 @cache
 def files() -> dict[str, Path]:
-    """Return the files that pages show or link, by their path below the path of the documentation."""
+    """Return the files that pages show or link to, by their path relative to the path of the
+    documentation.
+    """
     folder = root() / "docs"
     return {
         path.relative_to(folder).as_posix(): path
@@ -79,9 +81,9 @@ def files() -> dict[str, Path]:
 
 @cache
 def groups() -> list[Group]:
-    """Return the groups of the navigation, which are those of the documentation site.
+    """Return the groups in the navigation, which are the same as on the documentation site.
 
-    `docs/index.md` declares the groups. A page that `docs/index.md` does not list is in no group.
+    The groups are declared in `docs/index.md`. A page that is not listed there is in no group.
     """
     pages_by_name = pages()
     if not pages_by_name:

@@ -33,12 +33,12 @@ from hosting_emulator.http.pages import (
 )
 from hosting_emulator.http.time_slices import in_thread
 
-#: The strictest policy of pages, extended to allow pictures from this server.
+#: The strictest page policy, extended to allow pictures from this server.
 POLICY: Final = CONTENT_SECURITY_POLICY.replace("img-src data:", "img-src 'self' data:")
-#: The line that loads the style of the manual.
+#: The line that loads the manual's style sheet.
 STYLE: Final = f'<link rel="stylesheet" href="{STATIC_PATH}/manual.css">'
 _PLAIN_TEXT: Final = "text/plain; charset=utf-8"
-#: The emulator's own address in the examples of the manual.
+#: The emulator's own address in the manual's examples.
 _OWN_ADDRESS: Final = re.compile(rf"http://(?:127\.0\.0\.1|localhost):{DEFAULT_PORT}(?=/_emulator)")
 _ELSEWHERE: Final = re.compile(r"[a-z][a-z+.-]*:")
 _LINK: Final = '<li><a href="$url"$current>$title</a>$sections</li>\n'
@@ -51,7 +51,7 @@ _BODY: Final = (
 
 
 async def show(name: str) -> web.Response:
-    """Show a page of the manual, or a file that a page links."""
+    """Show a page of the manual, or a file that a page links to."""
     file = files().get(name)
     if file is not None:
         media_type = mimetypes.guess_type(file.name)[0] or _PLAIN_TEXT
@@ -61,7 +61,7 @@ async def show(name: str) -> web.Response:
     if name not in pages():
         hint = nearest(name, pages()) or f"; {DOCS_PATH} lists the pages"
         raise ControlRefusal(404, "No such page", f"the manual has no page {name!r}{hint}")
-    # Render in a thread, because a long page takes a tenth of a second.
+    # Render in a thread, because rendering a long page takes a tenth of a second.
     return responses.html(await in_thread(manual_page, name), POLICY)
 
 
@@ -80,9 +80,11 @@ def manual_page(name: str) -> str:
 
 
 def address(name: str, target: str) -> str | None:
-    """Return the address of a link's target on the page called `name`, or None if the target is not served.
+    """Return the address for a link on the page called `name`, or None if the link's target is not
+    served.
 
-    `target` is written as in the Markdown file: relative to the file, with the suffix `.md`.
+    `target` is the link's target in the Markdown file: relative to that file, with the suffix
+    `.md`.
     """
     own = _OWN_ADDRESS.sub("", target)
     if own != target or target.startswith("#") or _ELSEWHERE.match(target):
@@ -100,7 +102,7 @@ def address(name: str, target: str) -> str | None:
 
 
 def _served_name(path: str) -> str | None:
-    """Return the name of a served page or file by its path in the repository."""
+    """Return the name under which the file with this path in the repository is served."""
     if path == "README.md":
         return OVERVIEW
     inside = path.removeprefix("docs/")
@@ -119,7 +121,7 @@ def overview_of_groups() -> Html:
 
 
 def _navigation(current: str, sections: tuple[PageSection, ...]) -> Html:
-    """Return the navigation, which lists the groups and, below the current page, the page's sections."""
+    """Return the navigation, which lists the groups and, below the current page, its sections."""
     parts = []
     for group in groups():
         items = [_item(entry, current, sections) for entry in group.pages]
@@ -143,7 +145,7 @@ def _item(entry: ManualPage, current: str, sections: tuple[PageSection, ...]) ->
 
 
 def _trail(source: ManualPage) -> Html:
-    """Return the breadcrumbs of a page."""
+    """Return a page's breadcrumbs."""
     items = [Html(f'<a href="{DOCS_PATH}">Docs</a>')]
     items += [html("$title", title=group.title) for group in groups() if source in group.pages]
     items.append(html('<span aria-current="page">$title</span>', title=source.title))

@@ -1,4 +1,4 @@
-"""Renders Markdown as HTML that needs no scripts and no inline styles."""
+"""Renders Markdown as HTML that needs neither scripts nor inline styles."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-#: Returns the address for the target of a link or picture, or None if the target is not available.
+#: Returns the address for the target of a link or picture, or None if the target is not served.
 Resolve = Callable[[str], str | None]
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _ALIGNMENT: Final = re.compile(r"text-align:(\w+)")
-#: The levels of headings that the list of a page's sections shows.
+#: The levels of headings that are included in a page's list of sections.
 _LISTED: Final = ("h2",)
 
 
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """A heading of a page, and its anchor."""
+    """A heading on a page, and its anchor."""
 
     anchor: str
     title: str
@@ -41,7 +41,7 @@ class Rendered:
 
 
 def render(text: str, resolve: Resolve) -> Rendered:
-    """Render a page. A link whose target is not available becomes plain text."""
+    """Render a page. A link whose target is not served becomes plain text."""
     parser = _parser()
     tokens = parser.parse(text)
     sections = _name_headings(tokens)
@@ -67,16 +67,16 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-# The parser calls these rules as methods of its renderer.
+# The parser calls the following functions as methods of its renderer.
 
 
 def _render_html(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
-    """Return nothing for a comment. Other HTML is shown as text."""
+    """Return an empty string for a comment. Other HTML is shown as text."""
     return escape(_COMMENT.sub("", tokens[index].content), quote=False)
 
 
 def _render_block(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
-    """Return a code block, which can get the focus, so that the keyboard can scroll it."""
+    """Return a code block that can be focused, so that it can be scrolled with the keyboard."""
     return f'<pre tabindex="0"><code>{escape(tokens[index].content, quote=False)}</code></pre>\n'
 
 
@@ -89,7 +89,7 @@ def _close_table(*_: Any) -> str:
 
 
 def _name_headings(tokens: Sequence[Token]) -> list[PageSection]:
-    """Give each heading an anchor, as GitHub does, and return the sections to list."""
+    """Give each heading the same anchor as on GitHub, and return the sections to list."""
     sections = []
     counts: dict[str, int] = {}
     for token, content in pairwise(tokens):
@@ -108,9 +108,11 @@ def _name_headings(tokens: Sequence[Token]) -> list[PageSection]:
 
 
 def _label_cells(tokens: Sequence[Token]) -> None:
-    """Give each cell of a table the heading of its column, which narrow windows show beside the cell.
+    """Label each cell of a table with its column's heading, which is shown beside the cell in a
+    narrow window.
 
-    A heading without text becomes a cell, because a screen reader would announce an empty heading.
+    A heading without text becomes an ordinary cell, because screen readers would announce an empty
+    heading.
     """
     headings: list[str] = []
     column = 0
@@ -131,7 +133,9 @@ def _label_cells(tokens: Sequence[Token]) -> None:
 
 
 def _use_classes(token: Token) -> None:
-    """Replace the inline style of an aligned cell, which the content security policy forbids."""
+    """Replace the inline style of an aligned cell, because the content security policy forbids
+    inline styles.
+    """
     match = _ALIGNMENT.search(str(token.attrGet("style") or ""))
     if match is not None:
         del token.attrs["style"]

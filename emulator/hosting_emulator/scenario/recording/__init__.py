@@ -1,5 +1,5 @@
-"""Records the session of a world, or a span of the session, as a scenario file.
+"""Records a world's session, or a span of it, as a scenario file.
 
-The recorder runs the story of each file before it returns the file, so the story passes. A session
-that a scenario cannot express is refused.
+The recorder runs the story in each file before it returns the file, to make sure that the story
+passes. A session that cannot be expressed as a scenario is refused.
 """

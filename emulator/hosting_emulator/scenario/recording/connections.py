@@ -1,4 +1,4 @@
-"""Names the connections of recorded requests, if a recorded fault matches by connection."""
+"""Names the connections of recorded requests if any recorded fault matches by connection."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hosting_emulator.world.value import World
 
 
 class RecordedConnections:
-    """The names of the connections in a recorded story.
+    """The names of the connections used in a recorded story.
 
-    `worlds` contains the world before each recorded event.
+    `worlds` contains the world as it was before each recorded event.
     """
 
     def __init__(self, worlds: Iterable[World]) -> None:
@@ -22,10 +22,10 @@ class RecordedConnections:
         self._names: dict[Connection, str] = {}
 
     def name(self, entry: Entry) -> str | None:
-        """Return the name of a request's connection, or None if the step needs no name.
+        """Return the name of a request's connection, or None if the step does not need one.
 
-        Raises NotRecordable if the connection was used before the recording, because a story cannot
-        repeat the earlier use.
+        Raises NotRecordable if the connection had already been used before the recording, because a
+        story cannot repeat that use.
         """
         if not self._is_needed or entry.is_connection_reused is None:
             return None
@@ -41,5 +41,5 @@ class RecordedConnections:
 
 
 def _matches_by_connection(world: World) -> bool:
-    """Return whether a world has an armed fault that matches by connection."""
+    """Return whether any fault armed in a world matches by connection."""
     return any(fault.rule.connection is not None for _, fault in world.rows(FAULTS))

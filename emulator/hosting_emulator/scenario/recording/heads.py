@@ -1,4 +1,4 @@
-"""Writes the head of a recorded file, which describes the world in which the story starts."""
+"""Writes the head of a recorded file, which describes the world at the start of the story."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ from hosting_emulator.world.value import World
 Document: TypeAlias = dict[str, Any]
 
 _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
-#: The sections of a loaded scenario that describe its world.
+#: The sections of a scenario that describe its world.
 _WORLD_SECTIONS = ("world", "faults", "outcomes", "timeline")
-#: Tables that a recorded file need not reproduce, because they are not part of the world's content.
+#: Tables that a recorded file does not have to reproduce, because they are not part of the world's
+#: content.
 _RUN_TABLES = (CLOCK.name, ORIGIN.name, RETRY_WAITS.name)
 
 
@@ -46,8 +47,8 @@ class FileHead:
     """The head of a recorded file.
 
     `rule_ids` maps the ids of faults and outcomes in the recorded world to their ids in the world
-    that the file describes. An id maps to an empty string if the file omits the fault or outcome
-    because it is used up or needs a running clock.
+    that the file describes. A fault or outcome that the file omits, because it is used up or needs
+    a running clock, maps to an empty string.
     """
 
     document: Document
@@ -55,9 +56,9 @@ class FileHead:
 
 
 def original_head(world: World, name: str) -> FileHead | None:
-    """Return the head that describes a world at its start.
+    """Return a head that describes a world as it was created.
 
-    The result is None if the world differs from the world that its source describes.
+    Returns None if the world differs from what its source describes.
     """
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     document = _basic_head(world, world.at_ms, name)
@@ -74,7 +75,7 @@ def original_head(world: World, name: str) -> FileHead | None:
 
 
 def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
-    """Return the head that describes a world's current state, as far as a file can describe it."""
+    """Return a head that describes a world's current state, as far as a file can describe it."""
     document = _basic_head(world, at_ms, name)
     document["world"] = _without_empty(msgspec.to_builtins(describe_world(world)))
     rule_ids: dict[str, str] = {}
@@ -95,7 +96,7 @@ def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
 
 
 def describes_world(document: Document, world: World, at_ms: int) -> bool:
-    """Return whether a file's head describes exactly the records of a world."""
+    """Return whether a file's head describes a world's records exactly."""
     try:
         scenario = scenario_of(Source("", {**document, "description": "-"}, {}, {}))
         built = build_world(scenario, world.name, at_ms)
@@ -108,7 +109,7 @@ def describes_world(document: Document, world: World, at_ms: int) -> bool:
 
 
 def moment_text(at_ms: int) -> str:
-    """Return a time as a timestamp, without milliseconds if they are 0."""
+    """Format a time as a timestamp, without milliseconds if they are 0."""
     return format_timestamp(at_ms).replace(".000Z", "Z")
 
 
@@ -131,11 +132,11 @@ def _basic_head(world: World, at_ms: int, name: str) -> Document:
 
 
 def _named_assumptions(world: World) -> dict[str, Any]:
-    """Return the assumptions that a user set, except those that a variation drew."""
+    """Return the assumptions that a user set, but not those drawn by a variation."""
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     assumptions: dict[str, Any] = world.assumptions.changes()
-    # List each assumption that a user set, even with its default value, because a variation must
-    # not change the assumption.
+    # List every assumption that a user set, even if it has its default value, because a variation
+    # must not change it.
     for name in source.chosen:
         assumptions.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))
     if world.variation is not None:
@@ -145,7 +146,7 @@ def _named_assumptions(world: World) -> dict[str, Any]:
 
 
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
-    """Return the document of a fault or an outcome, with the remaining counts."""
+    """Return a fault or an outcome as a document, with its remaining counts."""
     document = written_document(world, fault)
     if category is OUTCOME or commit_phase_of(fault) is not None:
         document["after_commit"] = fault.rule.after_commit
@@ -158,7 +159,7 @@ def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Docum
 
 
 def _remaining_timeline(world: World) -> Iterator[Document]:
-    """Yield the documents of the timeline entries that can still act."""
+    """Yield the timeline entries that can still act, as documents."""
     due_ms = {event.subject: event.due_ms for _, event in world.rows(SCHEDULE)}
     for key, entry in sorted(world.rows(TIMELINE), key=lambda row: row[1].order):
         document = _timeline_entry(entry, due_ms.get(key))
@@ -167,7 +168,7 @@ def _remaining_timeline(world: World) -> Iterator[Document]:
 
 
 def _timeline_entry(entry: TimelineEntry, due_ms: int | None) -> Document | None:
-    """Return the document of a timeline entry, or None if the entry can no longer act."""
+    """Return a timeline entry as a document, or None if the entry can no longer act."""
     document: Document = {}
     if due_ms is not None:
         document["at"] = moment_text(due_ms)

@@ -1,6 +1,6 @@
 """Records a session as a scenario file.
 
-The recorder chooses the head of the file, writes the story, and runs the story until it passes.
+The recorder chooses the head of the file, writes the story, and revises the story until it passes.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world.value import World
 
-#: A failing request is left out only if at most this many requests have been left out before it.
+#: A request whose step fails is left out only if no more than this many have been left out before.
 _MOST_LEFT_OUT = 50
-#: The maximum number of differences that an error message lists for a failed step.
+#: The maximum number of differences to list in the error message for a failed step.
 _MOST_DIFFERENCES = 3
-#: A file needs no seed if the story also passes with each of these seeds.
+#: A file does not need a seed if its story also passes with each of these seeds.
 _OTHER_SEEDS = (DEFAULT_SEED, "another")
 
 
@@ -42,7 +42,8 @@ _OTHER_SEEDS = (DEFAULT_SEED, "another")
 class RecordedFile:
     """A recorded scenario file.
 
-    `steps` is the number of steps. `left_out` has a sentence for each request that was left out.
+    `steps` is the number of steps. `left_out` contains a sentence for each request that was left
+    out.
     """
 
     text: str
@@ -52,10 +53,10 @@ class RecordedFile:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A plan for a recorded file: its head, and the events that its story repeats.
+    """A plan for a recorded file: its head, and the events that its story will repeat.
 
-    The responses to the first `unjudged_count` events are not judged. The unjudged events only
-    recreate the state in which the recorded span starts.
+    The responses to the first `unjudged_count` events are not judged. These events only recreate
+    the state at the start of the recorded span.
     """
 
     head: FileHead
@@ -69,7 +70,7 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """The reason why a story failed, and the index of the failed step.
+    """Why a story failed, and the index of the step that failed.
 
     The index is None if the file itself was refused.
     """
@@ -81,14 +82,14 @@ class _Failure:
 def record_session(
     session: Session, name: str = "recorded", first: str | None = None, last: str | None = None
 ) -> RecordedFile:
-    """Record a session, or a span of the session, as a scenario.
+    """Record a session, or a span of it, as a scenario.
 
-    `first` and `last` each give the number of a request (`12`) or of a commit (`commit:40`). The
-    file for a span starts with the state of the world at the start of the span. If no file can
+    `first` and `last` are each the number of a request (`12`) or of a commit (`commit:40`). The
+    file for a span starts from the world's state at the start of the span. If a file cannot
     describe this state, the story first repeats the earlier events, without judging their
     responses.
 
-    Raises NotRecordable if a scenario cannot express the session or the span.
+    Raises NotRecordable if the session or span cannot be expressed as a scenario.
     """
     span = session.span(first, last)
     beginning = original_head(session.base, name)
@@ -108,7 +109,7 @@ def record_session(
 
 
 def _plans(session: Session, span: range, name: str, beginning: FileHead | None) -> list[_Plan]:
-    """Return the possible plans for recording a span, with the preferred plan first."""
+    """Return the possible plans for recording a span, most preferred first."""
     events = session.events
     plans = []
     if beginning is not None:
@@ -131,9 +132,9 @@ def _plans(session: Session, span: range, name: str, beginning: FileHead | None)
 
 
 def _write_file(world: World, plan: _Plan, *, exact: bool) -> RecordedFile:
-    """Return the recorded file for a plan. The story in the file passes.
+    """Return the recorded file for a plan, with a story that passes.
 
-    Raises NotRecordable if the story cannot pass.
+    Raises NotRecordable if the story cannot be made to pass.
     """
     document = {**plan.head.document, "description": _description(world, plan)}
     left_out = _cut_requests(plan)
@@ -164,7 +165,8 @@ def _description(world: World, plan: _Plan) -> str:
 
 
 def _cut_requests(plan: _Plan) -> dict[int, str]:
-    """Return the requests whose body was only partly stored, with the reason for leaving them out.
+    """Return the requests whose bodies were only partly stored, with the reason for leaving them
+    out.
 
     A request that changed the world is never left out.
     """
@@ -195,7 +197,7 @@ def _write_steps(
 
 
 def _find_failure(document: Document, seed: str) -> _Failure | None:
-    """Run the story of a file. Return the failure, or None if the story passes."""
+    """Run a file's story. Return the failure, or None if the story passes."""
     try:
         report = run_document(document, seed=seed)
     except ScenarioError as error:
@@ -218,12 +220,12 @@ def _requests_to_leave_out(
     *,
     exact: bool,
 ) -> dict[int, str]:
-    """Return the requests to leave out next, with the reasons, so that the story may pass.
+    """Return which requests to leave out next so that the story may pass, with the reasons.
 
-    Raises NotRecordable if the failed step cannot be left out.
+    Raises NotRecordable if the step that failed cannot be left out.
     """
     if exact:
-        # The story would count these requests, but the world was rewound and no longer counts them.
+        # The story would count these requests, but in the recorded world a rewind undid the counts.
         uncounted = {
             event.entry.n: f"{event.title}: the world was rewound and no longer counts this request"
             for event in plan.events
@@ -242,7 +244,7 @@ def _requests_to_leave_out(
 
 
 def _mark_unused(document: Document, seed: str) -> None:
-    """Mark each entry that never acts in the story as optional, so that the story still passes."""
+    """Mark all entries that never act in the story as optional, so that the story still passes."""
     for entry in unused_entries(run_document(document, seed=seed)["entries"]):
         part: Any = document
         for name, index in re.findall(r"(\w+)|\[(\d+)\]", entry.at):
@@ -255,7 +257,7 @@ def _mark_unused(document: Document, seed: str) -> None:
 
 
 def _shortest_text(document: Document) -> str:
-    """Return the text of a file, without the seed if the story also passes with other seeds."""
+    """Return a file's text, without the seed if the story also passes with other seeds."""
     text = write_yaml(document)
     if "probability:" in text:
         return text

@@ -1,6 +1,6 @@
 """Replaces values from responses, such as ids, secrets, cursors and URLs, with variables.
 
-A value becomes a variable only if a later step needs the value. The step whose response contains
+A value is replaced with a variable only if a later step needs it. The step whose response contains
 the value then saves it.
 """
 
@@ -19,7 +19,7 @@ from hosting_emulator.scenario.source import KeyPath, texts_in
 from hosting_emulator.world.naming import ALIASED_TABLES
 from hosting_emulator.world.value import World
 
-#: Matches a value that can differ between worlds, such as an id, a secret or a cursor.
+#: Matches values that can differ between worlds, such as ids, secrets and cursors.
 _GENERATED_VALUE = re.compile(r"[A-Za-z0-9_-]{12,}")
 _URL = re.compile(r"https?://\S+")
 
@@ -28,7 +28,7 @@ _URL = re.compile(r"https?://\S+")
 class Producer:
     """The step whose response contains a value.
 
-    `path` is the path of the value in the response. The name of the variable starts with `noun`.
+    `path` is the value's path in the response. The variable's name starts with `noun`.
     """
 
     step: Document
@@ -37,35 +37,35 @@ class Producer:
 
 
 class References:
-    """The values to which the steps of a recorded story can refer."""
+    """The values to which steps in a recorded story can refer."""
 
     def __init__(self, world: World, rule_ids: Mapping[str, str]) -> None:
         self._redactor = Redactor(world)
-        #: The producer of each value, or the string that replaces the value in the file.
+        #: For each value, its producer or the string that replaces it in the file.
         self._values: dict[str, Producer | str] = {}
         self._name_counts: dict[str, int] = {}
         for kind, table in ALIASED_TABLES.items():
             for id_, record in world.rows(table):
                 self._values[id_] = f"${{{kind}.{record.alias}}}"
         self._values |= rule_ids
-        #: The values that the head of the file determines.
+        #: The values that are determined by the head of the file.
         self._head_values = frozenset(self._values)
 
     def __contains__(self, value: str) -> bool:
         return value in self._values
 
     def add(self, value: str, producer: Producer) -> None:
-        """Add a value that the response to a step contains."""
+        """Add a value from the response to a step."""
         self._values[value] = producer
 
     def omit(self, id_: str) -> None:
-        """Record that the file omits the fault with the given id."""
+        """Record that the file omits the fault with this id."""
         self._values[id_] = ""
 
     def alias(self, id_: str) -> str | None:
-        """Return the alias of a record by its id.
+        """Return the alias of the record with this id.
 
-        Return None if the head of the file does not contain the record.
+        Returns None if the record is not in the head of the file.
         """
         text = self._values.get(id_)
         if not isinstance(text, str):
@@ -75,12 +75,12 @@ class References:
     def value_ending_with(self, ending: str) -> str | None:
         """Return the first value that ends with `ending`, such as a URL that ends with a path.
 
-        Return None if there is no such value.
+        Returns None if there is no such value.
         """
         return next((value for value in self._values if value.endswith(ending)), None)
 
     def text(self, text: str) -> str:
-        """Return a string with secrets removed, and with variables in place of known values."""
+        """Return a string with secrets removed and known values replaced with variables."""
         if text in self._values:
             return self.variable(text)
         return _GENERATED_VALUE.sub(lambda match: self._generated_text(match[0]), text)
@@ -91,16 +91,16 @@ class References:
         return self._redactor.text(value)
 
     def repeated(self, value: str) -> str:
-        """Return the variable for a value that an earlier response contains.
+        """Return the variable for a value from an earlier response.
 
-        A value that no earlier response contains is returned unchanged.
+        A value that was in no earlier response is returned unchanged.
         """
         if value in self._values and value not in self._head_values:
             return self.variable(value)
         return value
 
     def variable(self, value: str) -> str:
-        """Return the variable for a value, and let the step that produces the value save it."""
+        """Return the variable for a value, and make the step that produces the value save it."""
         producer = self._values[value]
         if isinstance(producer, str):
             return producer
@@ -116,7 +116,7 @@ class References:
         return f"{noun}_{count}"
 
     def add_response(self, entry: Entry, step: Document) -> None:
-        """Add the generated values that the response to a step contains.
+        """Add the generated values in the response to a step.
 
         Nothing is added if the response was lost or was only partly stored.
         """
@@ -134,21 +134,21 @@ class References:
             self._values[key_value(key.get("id"))] = Producer(step, "key_value", "value")
 
     def add_api_keys(self, ids: Iterable[str], step: Document) -> None:
-        """Add the ids and the values of the API keys that an `api_key` step creates."""
+        """Add the ids and values of the API keys that an `api_key` step creates."""
         for id_ in ids:
             self._values[id_] = Producer(step, "key", "key.id")
             self._values[key_value(id_)] = Producer(step, "key_value", "value")
 
 
 def key_value(key_id: object) -> str:
-    """Return a placeholder for the value of an API key, because the value itself is not stored."""
+    """Return a placeholder for an API key's value, because the value itself is not stored."""
     return f"value of {key_id}"
 
 
 def _noun_of(path: KeyPath, entry: Entry) -> str:
-    """Return a noun for the value at a path in a response, such as `operation`.
+    """Return a noun, such as `operation`, for the value at a path in a response.
 
-    The noun is the name of the field or, for an `id` field, the name of the record.
+    It is the name of the field or, if the field is `id`, the name of the record.
     """
     names = list(map(str, path))
     noun = names[-1].removesuffix("_id").removeprefix("next_")

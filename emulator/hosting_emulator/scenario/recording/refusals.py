@@ -1,10 +1,10 @@
-"""The exception for a session that a scenario cannot express."""
+"""The exception raised for a session that cannot be expressed as a scenario."""
 
 from __future__ import annotations
 
 
 class NotRecordable(ValueError):
-    """A session cannot be recorded as a scenario.
+    """Raised if a session cannot be recorded as a scenario.
 
-    The message gives the reason and, if there is a remedy, what to do.
+    The message says why and, if possible, what to do about it.
     """

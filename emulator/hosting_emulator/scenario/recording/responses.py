@@ -10,21 +10,21 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.scenario.recording.heads import Document
 
-#: Matches a word of the contract, which is the same in every run. Other strings can differ between
-#: runs.
+#: Matches words from the contract, which are the same in every run. Other strings can differ
+#: between runs.
 _CONTRACT_WORD = re.compile(r"[a-z][a-z_]*")
 
 
 def any_response() -> Document:
-    """Return an expectation that every response meets, except a lost response."""
+    """Return an expectation that every response meets unless it is lost."""
     return {"status": {"at_least": 200}}
 
 
 def expected_response(entry: Entry, name_value: Callable[[str], str]) -> Document:
-    """Return the expectation for a recorded step, based on the recorded response.
+    """Return a recorded step's expectation, based on the recorded response.
 
     Values that can differ between runs, such as ids and times, are left out. `name_value` returns
-    the variable for a value that an earlier response contains, and any other value unchanged.
+    the variable for a value from an earlier response, and returns any other value unchanged.
     """
     if entry.lost is not None:
         return {"lost": entry.lost}
@@ -48,7 +48,7 @@ def expected_response(entry: Entry, name_value: Callable[[str], str]) -> Documen
 
 
 def _repeatable_fields(document: Mapping[str, Any], name_value: Callable[[str], str]) -> Document:
-    """Return the fields of a body that are the same in every run."""
+    """Return those fields of a body that are the same in every run."""
     fields: Document = {}
     for name, value in document.items():
         if isinstance(value, dict):

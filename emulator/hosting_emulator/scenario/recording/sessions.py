@@ -17,10 +17,10 @@ _MOST_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class SessionEvent:
-    """A request or a manual change, with its world time.
+    """A request or a manual change, with the world time at which it happened.
 
-    `before` is the world before the event. If `is_uncounted` is true, the request changed only the
-    counts of faults and of the rate limit, and a rewind undid this change.
+    `before` is the world before the event. If `is_uncounted` is true, the request only counted
+    toward faults and the rate limit, and a rewind undid this.
     """
 
     title: str
@@ -43,7 +43,8 @@ class SessionEvent:
     def order(self) -> tuple[int, int]:
         """The sort key of the event.
 
-        A request comes after the commit in whose world it was handled.
+        A request is sorted after the commit that produced the world in which the request was
+        handled.
         """
         if self.entry is None:
             return self.first_commit, 0
@@ -52,10 +53,10 @@ class SessionEvent:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The events of a world in order, from its state `base` to its current state `world`.
+    """A world's events in order, from its state `base` to its current state `world`.
 
-    `base` is the initial state if the request log and the history are complete. If the log or the
-    history is incomplete, `base` is the earliest state from which all events are known.
+    If the request log and the history are complete, `base` is the world's initial state. Otherwise
+    it is the earliest state since which all events are known.
     """
 
     world: World
@@ -65,7 +66,7 @@ class Session:
     def span(self, first: str | None, last: str | None) -> range:
         """Return the indexes of the events in a span.
 
-        `first` and `last` each give the number of a request (`12`) or of a commit (`commit:40`).
+        `first` and `last` are each the number of a request (`12`) or of a commit (`commit:40`).
         Raises NotRecordable if the span is empty.
         """
         start = 0
@@ -110,7 +111,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """The first or last event of a span, by the number of a request or of a commit."""
+    """The first or last event of a span, given as the number of a request or of a commit."""
 
     number: int
     is_commit: bool
@@ -126,7 +127,7 @@ def _read_limit(text: str, name: str) -> _Limit:
 
 
 class _Lineage:
-    """The commits in the history that led to the current world, oldest first."""
+    """The commits in the history that led to the world's current state, oldest first."""
 
     def __init__(self, engine: Engine) -> None:
         self.commits = _lineage_commits(engine)
@@ -134,17 +135,17 @@ class _Lineage:
         self.base = oldest.before if oldest.writes else oldest.world
         self.numbers = {self.base.commit, *(commit.number for commit in self.commits)}
         restored_states = [commit.restored for commit in self.commits if commit.restored]
-        #: The time at which each restored state was saved, by the number of the state's commit.
+        #: For each restored state, the time at which it was saved, by the state's commit number.
         self.saved_ms = {state.world.commit: state.at_ms for state in restored_states}
         self._all_commits: Mapping[int, Commit] = {
             commit.number: commit for commit in engine.history
         }
 
     def equal_state(self, number: int) -> int | None:
-        """Return the number of a commit in this lineage with the same state as commit `number`.
+        """Return the number of a commit in this lineage that has the same state as commit `number`.
 
-        A commit that only counts requests has the same state as the previous commit. Return None if
-        the lineage has no such commit.
+        A commit that only counts requests has the same state as the previous one. Returns None if
+        there is no such commit in the lineage.
         """
         while number not in self.numbers:
             commit = self._all_commits.get(number)
@@ -155,7 +156,7 @@ class _Lineage:
 
 
 def _lineage_commits(engine: Engine) -> list[Commit]:
-    # If commits have the same number, keep the oldest, which comes last in this order.
+    # If several commits have the same number, keep the oldest, which comes last in this order.
     commits = {commit.number: commit for commit in reversed(engine.history)}
     beginnings = [
         number for number, commit in commits.items() if not commit.writes and not commit.restored
@@ -175,7 +176,7 @@ def _lineage_commits(engine: Engine) -> list[Commit]:
 
 
 def session_of(engine: Engine) -> Session:
-    """Return the session of a world, except events that a rewind undid.
+    """Return a world's session, without the events that a rewind undid.
 
     Raises NotRecordable if the world was rewound to the middle of a request.
     """
@@ -185,8 +186,8 @@ def session_of(engine: Engine) -> Session:
     base = lineage.base
     log_is_complete = engine.log.count == len(engine.log)
     if requests and not log_is_complete:
-        # The log no longer contains earlier requests, so the session must start with the earliest
-        # known request. Take the minimum, because a delayed request may have been handled in a
+        # The log has dropped earlier requests, so the session must start with the earliest
+        # remaining request. Take the minimum, because a delayed request may have been handled in a
         # later world.
         base = min((event.before for event in requests), key=lambda world: world.commit)
     manual_changes = _manual_change_events(lineage, base)
@@ -197,14 +198,14 @@ def session_of(engine: Engine) -> Session:
 def _request_events(engine: Engine, lineage: _Lineage) -> Iterator[SessionEvent]:
     for entry in engine.log.after(0):
         if entry.second_delivery_of:
-            continue  # the recorded fault delivers the request again
+            continue  # the recorded fault will deliver the request again
         event = _request_event(entry, lineage)
         if event is not None:
             yield event
 
 
 def _request_event(entry: Entry, lineage: _Lineage) -> SessionEvent | None:
-    """Return the event of a request, or None if a rewind undid the request."""
+    """Return the event for a request, or None if a rewind undid the request."""
     are_present = [commit.number in lineage.numbers for commit in entry.commits]
     has_changed_world = any(commit.is_listed for commit in entry.commits)
     if has_changed_world and are_present[0] and not are_present[-1]:
@@ -215,7 +216,7 @@ def _request_event(entry: Entry, lineage: _Lineage) -> SessionEvent | None:
     if not all(are_present) and has_changed_world:
         return None
     if not any(are_present) and entry.at_ms > lineage.saved_ms.get(state, entry.at_ms):
-        return None  # the request came after the state to which the world was restored
+        return None  # the world was restored to a state from before this request
     numbers = [commit.number for commit in entry.commits] or [entry.world.commit]
     return SessionEvent(
         title=f"request {entry.n} ({entry.method} {entry.call or 'no call'})",

@@ -1,4 +1,4 @@
-"""Writes the events of a session as the steps of a story."""
+"""Writes a session's events as the steps of a story."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import API_KEYS, FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS
 from hosting_emulator.world.value import Change, World
 
-#: Matches headers that a step need not list, because they do not change the response or because
-#: another key of the step sets them.
+#: Matches headers that a step does not have to list, because they do not affect the response or
+#: because another key of the step sets them.
 _CLIENT_HEADER = re.compile(
     r"host|user-agent|accept(-.*)?|connection|content-length|transfer-encoding|cookie|origin|referer"
     r"|sec-.*|x-forwarded-.*|forwarded|via|priority|dnt|cache-control|pragma|traceparent|tracestate"
@@ -48,7 +48,7 @@ _RULE_TABLES = {"fault": FAULTS, "outcome": OUTCOMES}
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """A step of a recorded story, and the event that the step repeats. A note has no event."""
+    """A step of a recorded story, and the event that it repeats. Notes have no event."""
 
     document: Document
     event: SessionEvent | None = None
@@ -57,8 +57,8 @@ class RecordedStep:
 class StepWriter:
     """Writes the steps of a story to `steps`.
 
-    If `exact` is true, the story repeats the time between events to the millisecond. Otherwise,
-    times are rounded down to whole seconds after the start.
+    If `exact` is true, the story reproduces the times between events to the millisecond. Otherwise,
+    each event's time after the start is rounded down to whole seconds.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class StepWriter:
         self._references = References(world, head.rule_ids)
 
     def add_note(self, note: str) -> None:
-        """Write a step that has only a note."""
+        """Write a step that consists of a note."""
         self.steps.append(RecordedStep({"note": note}))
 
     def write(self, event: SessionEvent, *, judged: bool) -> None:
@@ -88,7 +88,7 @@ class StepWriter:
             self._write_request(event, event.entry, judged=judged)
 
     def _advance(self, event: SessionEvent) -> None:
-        """Write a step that advances the clock to the time of an event, if time has passed."""
+        """If time has passed, write a step that advances the clock to the time of an event."""
         at_ms = event.at_ms
         if not self._exact:
             at_ms -= (at_ms - self._start_ms) % 1000
@@ -110,7 +110,7 @@ class StepWriter:
             self._leave_out_fault(waiting_kinds[0], commit)
             return
         step: Document = manual_change
-        # The names in an `add` intervention are new, so they must not be replaced by variables.
+        # The names in an `add` intervention are new, so they must not be replaced with variables.
         if "add" not in (manual_change.get("intervene") or ()):
             step = each_text(manual_change, self._references.text)
         if "" in step.values():
@@ -124,7 +124,7 @@ class StepWriter:
         self.steps.append(RecordedStep(step, event))
 
     def _leave_out_fault(self, kind: str, commit: Commit) -> None:
-        """Write a note in place of a fault that makes requests wait for a running clock."""
+        """Write a note in place of a fault that makes requests wait until the clock has advanced."""
         for id_ in commit.writes[FAULTS.name]:
             self._references.omit(id_)
         self.add_note(
@@ -170,7 +170,7 @@ class StepWriter:
         return step
 
     def _ticket_url(self, entry: Entry, target: str) -> str:
-        """Return the URL at which a request redeemed a ticket."""
+        """Return the URL with which a request redeemed a ticket."""
         url = self._references.value_ending_with(target)
         if url is not None:
             return url
@@ -179,7 +179,7 @@ class StepWriter:
         return f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
 
     def _call(self, entry: Entry) -> Document | None:
-        """Return a step with `call` or `poll` that sends the recorded request, or None if neither can."""
+        """Return a `call` or `poll` step that sends the recorded request, or None if neither can."""
         if entry.call is None or entry.body_bytes > len(entry.body):
             return None
         match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
@@ -218,7 +218,7 @@ class StepWriter:
             return {"text": self._references.text(text)}
 
     def _headers(self, entry: Entry) -> dict[str, str]:
-        """Return the headers that a step must list to repeat a request."""
+        """Return the headers that a step must list in order to repeat a request."""
         headers = {}
         for raw_name, value in entry.raw_headers:
             name = raw_name.decode("latin-1")
@@ -229,9 +229,9 @@ class StepWriter:
     # --- credentials ----------------------------------------------------------------------------
 
     def _credentials(self, entry: Entry, step: Document) -> Document:
-        """Return the keys of a step that send the same credentials as a request.
+        """Return the keys that make a step send the same credentials as a request.
 
-        Raises NotRecordable if the request used an API key whose value is not known.
+        Raises NotRecordable if the request used an API key whose value is unknown.
         """
         authorization = sent_header(entry, b"authorization")
         if authorization is None:
@@ -254,12 +254,12 @@ class StepWriter:
         return self._token_options(entry, step, user)
 
     def _token_options(self, entry: Entry, step: Document, user: User) -> Document:
-        """Return the keys of a step that create an access token like the request's token."""
+        """Return the keys that make a step create an access token like the request's."""
         principal = entry.principal
         options: Document = {}
         if user.alias != DEFAULT_ALIASES["user"]:
             options["user"] = user.alias
-        # The contract requires a current session, so a token of a session that has ended is recorded as
+        # The contract requires a current session, so a token whose session has ended is recorded as
         # not interactive.
         if not is_current(entry.world, principal.session_id, user.id):
             options["interactive"] = False
@@ -277,10 +277,10 @@ class StepWriter:
         return self._sign_in(user, options, self._index_without_organization(user))
 
     def _with_valid_token(self, entry: Entry, user: User, options: Document) -> Document:
-        """Return the keys of a step that sends a valid token.
+        """Return the keys that make a step send a valid token.
 
-        While the clock of the identity provider is skewed, a new token might not be valid, so the
-        step sends a token from an earlier step.
+        While the identity provider's clock is skewed, a new token might not be valid, so the step
+        sends a token from an earlier step instead.
         """
         if _is_valid_token(entry.world, entry.at_ms, entry.at_ms):
             return options
@@ -296,16 +296,18 @@ class StepWriter:
         return options
 
     def _sign_in(self, user: User, options: Mapping[str, Any], index: int) -> Document:
-        """Insert a step at `index` that signs a user in, and return the key that sends the token."""
+        """Insert a step at `index` that signs a user in, and return the key that makes a step send
+        the token.
+        """
         name = self._references.new_name("token")
         step = {"sign_in": user.alias, **options, "save": {name: "access_token"}}
         self.steps.insert(index, RecordedStep(step))
         return {"token": f"${{{name}}}"}
 
     def _index_without_organization(self, user: User) -> int:
-        """Return the index of the latest step before which a user had no organization.
+        """Return the index of the last step before which the user had no organization.
 
-        The result is 0 if there is no such step.
+        Returns 0 if there is no such step.
         """
         index = len(self.steps)
         while index:
@@ -318,16 +320,16 @@ class StepWriter:
 
 
 def _is_valid_token(world: World, issued_ms: int, used_ms: int) -> bool:
-    """Return whether an access token that is issued at `issued_ms` is valid at `used_ms`."""
+    """Return whether an access token issued at `issued_ms` is valid at `used_ms`."""
     written_ms = issued_ms + world.clock.token_skew_ms
     lifetime_ms = parse_duration_ms(world.assumptions.token_lifetime)
     return written_ms <= used_ms < written_ms + lifetime_ms
 
 
 def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
-    """Return whether a step must list a request's header.
+    """Return whether a step must list a header from the request.
 
-    A header is listed if it can change the response, and if no other key of the step sets it.
+    It must if the header can affect the response and no other key of the step sets it.
     """
     lower_name = name.lower()
     if lower_name == "content-type":
@@ -343,6 +345,6 @@ def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
 
 
 def _headers_of_faults(world: World) -> set[str]:
-    """Return the lowercase names of the headers by which faults match."""
+    """Return the names, in lowercase, of the headers that faults match on."""
     headers = [fault.rule.header or {} for _, fault in world.rows(FAULTS)]
     return {name.lower() for names in headers for name in names}
