@@ -64,18 +64,18 @@ def target_options(things: str, call_help: str) -> opt.Decorator[Any]:
         opt.option(
             "--project",
             metavar="PROJECT",
-            help=f"Only {things} of this project, by alias or id.",
+            help=f"Affect only {things} that concern this project, by alias or id.",
         ),
         opt.option(
             "--organization",
             metavar="ORGANIZATION",
-            help=f"Only {things} of this organization, by alias or id.",
+            help=f"Affect only {things} that concern this organization, by alias or id.",
         ),
         opt.option(
             "--user",
             "principal",
             metavar="USER",
-            help=f"Only {things} of this user, by alias or id.",
+            help=f"Affect only {things} of this user, by alias or id.",
         ),
     )
 
@@ -90,15 +90,15 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
         opt.option(
             "--skip-first",
             metavar="N",
-            help=f"Skip the first N matching {things}.",
+            help=f"Do not affect the first N matching {things}.",
             type=int,
         ),
         opt.option(
             "--every",
             metavar="N",
             help=(
-                f"Act only on every Nth of the matching {things}. For example, 3 means the 3rd, "
-                "6th and 9th."
+                f"Affect only every Nth of the matching {things}. For example, 3 means the 3rd, 6th, "
+                "9th and so on."
             ),
             type=int,
         ),
@@ -106,8 +106,8 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             "--probability",
             metavar="P",
             help=(
-                "Act with this probability, greater than 0 and at most 1. The random draws depend "
-                "on the world's seed."
+                "Act only with this probability, which is greater than 0 and at most 1. The "
+                "random numbers depend on the world's seed."
             ),
             type=float,
         ),
@@ -115,18 +115,22 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             "--from",
             "from_",
             metavar="WHEN",
-            help="Start acting at this world time: a timestamp, or a duration from now.",
+            help=(
+                "Start acting at this world time: a timestamp, or a duration from now, such as 10m."
+            ),
         ),
         opt.option(
             "--until",
             metavar="WHEN",
-            help="Stop acting at this world time: a timestamp, or a duration from now, such as 10m.",
+            help=(
+                "Stop acting at this world time: a timestamp, or a duration from now, such as 10m."
+            ),
         ),
         opt.option(
             "--pause",
             "pauses",
             metavar="FROM,UNTIL",
-            help="Do not act between these two times, such as 30s,90s. Repeatable.",
+            help="Do not act between these two world times, such as 30s,90s. Repeatable.",
             multiple=True,
         ),
         opt.option(
@@ -134,8 +138,8 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             "while_",
             metavar="NAME=VALUE",
             help=(
-                "Act only while the world meets this condition, such as dns=expired or plan=free. "
-                "Repeatable."
+                "Act only while this condition on the world is met, such as dns=expired or "
+                "plan=free. Repeatable."
             ),
             multiple=True,
             type=TYPED_VALUE,
@@ -201,7 +205,8 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
     )
 
     @group.command(
-        "list", help=f"List the {noun}s in the order in which they apply.\n\n{texts.list_help}"
+        "list",
+        help=f"List the {noun}s in the order in which they are applied.\n\n{texts.list_help}",
     )
     @prints(armed_columns)
     @opt.with_world
@@ -236,7 +241,7 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
     @group.command(
         "kinds",
         help=f"{texts.kinds_help}\n\n"
-        "Works without a running emulator. With --url, queries the running emulator.",
+        "Needs no running emulator. With --url, lists what the emulator at this address offers.",
     )
     @prints(_kinds_text)
     @opt.url_options

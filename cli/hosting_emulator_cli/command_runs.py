@@ -52,7 +52,10 @@ export_option = opt.option(
     "--export",
     "exports",
     metavar="NAME=OTHER",
-    help="Rename the variable NAME, as in HOSTING_BASE_URL=API_URL. Repeatable.",
+    help=(
+        "Pass the variable NAME to CMD under another name, as in HOSTING_BASE_URL=API_URL. "
+        "Repeatable."
+    ),
     multiple=True,
     type=TextType("export", _read_export),
 )

@@ -51,7 +51,7 @@ def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
 
 
 def load(address: Any) -> Any:
-    """Import and return the attribute that a string names as `module:attribute`.
+    """Import and return the attribute at an import path such as `module:attribute`.
 
     Return any other value unchanged.
     """
@@ -62,9 +62,9 @@ def load(address: Any) -> Any:
 
 
 def near(word: str, choices: Iterable[str], otherwise: str = "choose from {}") -> str:
-    """Return an ending for an error message that suggests the choice closest to `word`.
+    """Return the end of an error message, which suggests the choice closest to `word`.
 
-    If no choice is close, the ending is `otherwise`, in which `{}` stands for all choices.
+    If no choice is close, return `otherwise`, in which `{}` is replaced by all choices.
     """
     from hosting_emulator.contract.suggestions import nearest
 
@@ -81,10 +81,10 @@ def examples(lines: str) -> str:
 
 
 class CommandGroup(HelpGroup):
-    """A group whose help lists its commands in the order in which they were declared.
+    """A group whose help lists its commands in the order of their declaration.
 
-    `lazy` maps command names to `module:attribute`. The module of a lazy command is imported when
-    the command is needed.
+    `lazy` maps command names to import paths (`module:attribute`). A lazy command's module is
+    imported only when the command is needed.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **attrs: Any) -> None:
@@ -92,7 +92,7 @@ class CommandGroup(HelpGroup):
         self._lazy = lazy or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands in the order in which they were declared."""
+        """Return the names of the commands in the order of their declaration."""
         return [*self._lazy, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -312,10 +312,11 @@ _SECTIONS = {
 def cli() -> None:
     """A local emulator of the Project Hosting Control API.
 
-    `start` runs the emulator. `exec`, `judge` and `explore` run it for the duration of another command.
-    Most other commands talk to a running emulator. Data goes to stdout, and messages go to stderr. An
-    error is printed as one line, and the exit code is 2. A repeatable option also takes several values
-    with commas between them. Write a backslash before a comma that belongs to a value.
+    `start` runs the emulator. `exec`, `judge` and `explore` start their own emulator while another
+    command runs. Most other commands talk to an emulator that is already running. Data is written
+    to stdout, and messages to stderr. Each error is printed on one line, and the exit code is 2. A
+    repeatable option also accepts several values separated by commas. If a value contains a comma,
+    put a backslash before it.
     """
 
 

@@ -39,10 +39,10 @@ _COMPLETIONS: dict[tuple[str, str | None], completion.Complete] = {
 
 
 class EmulatorOption(click.Option):
-    """An option that ignores service links, and that takes several values separated by commas.
+    """An option that ignores service links in its variable.
 
-    Only a repeatable option takes several values. A backslash before a comma makes it a part of the
-    value.
+    A repeatable option also accepts several values separated by commas. A comma after a backslash
+    is part of the value.
     """
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
@@ -152,7 +152,10 @@ url_options = options(
     option(
         "--url",
         metavar="URL",
-        help="URL of the running emulator. Default: the emulator of this folder.",
+        help=(
+            "URL of the running emulator. Default: the emulator that belongs to this folder (see "
+            "`wait --help`)."
+        ),
         env="HOSTING_EMULATOR_URL",
     ),
     option(
@@ -171,19 +174,23 @@ world_option = option(
 )
 json_option = flag("--json", "as_json", help="Print JSON.")
 USER_HELP = (
-    "The user of the token, by alias (such as member or reader) or id. "
-    "Default: owner, or the first organization's owner if no user has the alias owner."
+    "The user that the token is for, by alias (such as member or reader) or id. Default: `owner`, "
+    "or the first organization's owner if there is no user with this alias."
 )
 user_option = option("--user", metavar="USER", help=USER_HELP)
 organization_option = option(
     "--organization",
     metavar="ORGANIZATION",
-    help="The organization of the token, by alias or id. Default: the user's organization.",
+    help=(
+        "The organization that the token is for, by alias or id. Default: the user's organization."
+    ),
 )
 output_option = option(
     "--output",
     metavar="FILE",
-    help="Write to this file instead of stdout. The file is written completely or not at all.",
+    help=(
+        "Write to this file instead of stdout. If an error occurs, no partial file is left behind."
+    ),
 )
 junit_option = option(
     "--junit",
@@ -194,8 +201,7 @@ assume_option = option(
     "--assume",
     metavar="NAME=VALUE",
     help=(
-        "Set an assumption. Repeatable. `hosting-emulator contract assumptions` lists the "
-        "assumptions."
+        "Set an assumption to a value. `contract assumptions` lists the assumptions. Repeatable."
     ),
     multiple=True,
 )
@@ -204,10 +210,10 @@ assume_option = option(
 sealed_option = flag(
     "--sealed",
     help=(
-        "Run CMD and the emulator in a network of their own that has only loopback, so that CMD can "
-        "reach no other host. Not even this machine's other servers are reachable, such as a local "
-        "database. Unix sockets with a path are not sealed. Needs the namespaces of Linux. CMD keeps "
-        "its user."
+        "Run CMD and the emulator in a separate network that has only a loopback interface. CMD "
+        "cannot reach any other machine, nor other servers on this machine, such as a local "
+        "database. Unix sockets in the file system stay reachable. CMD runs as the same user as "
+        "before. Requires Linux namespaces."
     ),
 )
 
@@ -229,7 +235,7 @@ def limit_option(default: int) -> Decorator[Any]:
     return option(
         "--limit",
         metavar="N",
-        help="Show at most this many rows.",
+        help="Show at most N rows.",
         type=WholeNumber(1, 1000),
         default=default,
     )
@@ -240,9 +246,8 @@ def replace_option(command: str) -> Decorator[Any]:
     return flag(
         "--replace",
         help=(
-            "Also replace a world on disk that has changed since its start. Without --replace, "
-            f"{command} refuses to replace such a world, and prints the commands that would save "
-            "and restore it."
+            "Also replace a stored world that contains changes. Without --replace, "
+            f"{command} refuses to do so, and prints the commands that save and restore the world."
         ),
     )
 
@@ -310,7 +315,7 @@ def _read_points(
     if not any(texts):
         return None
     if ctx.params.get("vary") is None:
-        raise click.UsageError("--vary-only needs --vary: give a seed")
+        raise click.UsageError("--vary-only needs --vary SEED")
     points: tuple[str, ...]
     points = read_words("hosting_emulator.variation.points:read_points")(ctx, param, texts)
     return points or None
@@ -322,8 +327,8 @@ vary_options = options(
         "--vary",
         metavar="SEED",
         help=(
-            "Vary responses with this seed wherever the contract leaves a choice. `contract "
-            "variation-points` lists these points."
+            "Vary responses wherever the contract leaves a choice, as determined by this seed. "
+            "`contract variation-points` lists the choices."
         ),
         env=SEED_VARIABLE,
         is_eager=True,
@@ -332,7 +337,7 @@ vary_options = options(
         "--vary-only",
         "vary_only",
         metavar="POINT",
-        help="Vary responses only at this point. Repeatable.",
+        help="Vary responses only at this variation point. Repeatable.",
         multiple=True,
         callback=_read_points,
         env=ONLY_VARIABLE,
@@ -353,8 +358,8 @@ def address_options(*, port: int, port_help: str) -> Decorator[Any]:
             "--host",
             metavar="ADDRESS",
             help=(
-                "Address to listen on. Other machines on the network can connect to every address "
-                "except a loopback address."
+                "Address to listen on. With any address that is not a loopback address, other "
+                "machines on the network can connect."
             ),
             default="127.0.0.1",
         ),
@@ -369,8 +374,8 @@ def address_options(*, port: int, port_help: str) -> Decorator[Any]:
             "--tls-port",
             metavar="PORT",
             help=(
-                "Serve the dev origins over HTTPS on this TCP port, with certificates from a local "
-                "authority. 0 picks a free port. Default: off."
+                "TCP port on which to serve the dev origins over HTTPS, with certificates from a "
+                "local authority. 0 picks a free port. Default: no HTTPS."
             ),
         ),
     )
@@ -380,22 +385,26 @@ log_options = options(
     choice(
         "--log-format",
         choices=("text", "json"),
-        help="Format of the log on stderr: text, or one JSON object per line.",
+        help="Format of the log on stderr: plain text, or one JSON object per line.",
         env="HOSTING_EMULATOR_LOG_FORMAT",
     ),
     choice(
         "--log-level",
         choices=("error", "warning", "info", "debug"),
         help=(
-            "Lowest level to log to stderr: error, warning, info (adds each request, and the "
-            "creation and deletion of worlds) or debug (adds each commit and due event)."
+            "Least severe level to log to stderr: error, warning, info (also logs each request "
+            "and each world that is created or deleted) or debug (also logs each commit and due "
+            "event)."
         ),
         default="warning",
         env="HOSTING_EMULATOR_LOG_LEVEL",
     ),
     flag(
         "--log-requests",
-        help="Log each request to stderr as one line, with the response and the reason for it.",
+        help=(
+            "Log each request to stderr on one line, with its response and the reason for the "
+            "response."
+        ),
         env="HOSTING_EMULATOR_LOG_REQUESTS",
     ),
 )
@@ -404,17 +413,17 @@ scenario_option = option(
     "--scenario",
     metavar="NAME|FILE",
     help=(
-        "Start with the world of this scenario: a name from `scenario list`, or a YAML file. "
-        "--clock and --assume override the scenario's values."
+        "Start with the world defined by this scenario: a name from `scenario list`, or a YAML "
+        "file. --clock and --assume override the values in the scenario."
     ),
 )
 at_option = option(
     "--at",
     metavar="TIMESTAMP",
     help=(
-        "World time at which a new world starts: a timestamp such as 2030-01-31T09:30:00Z "
-        "(RFC 3339), or `now` for this machine's time. Default: 2026-01-01T00:00:00Z for a frozen "
-        "or skip clock, and `now` for other clocks."
+        "World time at which a new world starts: a timestamp such as 2030-01-31T09:30:00Z (RFC "
+        "3339), or `now` for the real time. Default: 2026-01-01T00:00:00Z for a frozen or skip "
+        "clock, and `now` for other clocks."
     ),
 )
 #: Options that determine the content of a new state. Except for `assume`, the command's parameters
@@ -423,14 +432,14 @@ _import_option = option(
     "--import",
     "state",
     metavar="FILE",
-    help="Start with the world in this file, as written by `world export` or by a failed test.",
+    help="Start with the world in this file, which `world export` or a failed test has written.",
 )
 _seed_option = option(
     "--seed",
     metavar="TEXT",
     help=(
-        "Seed for the ids, handles and secrets of a new world. With --import, the seed applies "
-        "to everything that is created after the import."
+        "Seed from which the ids, handles and secrets of a new world are generated. With "
+        "--import, the seed applies only to what is created after the import."
     ),
     default=DEFAULT_SEED,
 )
@@ -438,9 +447,9 @@ _clock_option = option(
     "--clock",
     metavar="MODE",
     help=(
-        "The clock of a new world: real (default), frozen, skip (polling moves the time), or "
-        "scaled:RATE (world seconds per real second). For an existing world, use the `clock` "
-        "command."
+        "Clock of a new world: real (default), frozen, skip (each poll advances the clock), or "
+        "scaled:RATE (RATE is the number of world seconds per real second). For an existing "
+        "world, use the `clock` command."
     ),
 )
 world_options = options(

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     ),
 )
 def clock() -> None:
-    """Show and move a world's time.
+    """Show and control a world's clock.
 
-    Operations, tickets, tokens and keys follow the clock of their world. Each command prints the
-    clock's new state.
+    Operations, tickets, tokens and keys depend on the clock of their world. Each command prints the
+    state of the clock afterwards.
     """
 
 
@@ -54,7 +54,7 @@ def _clock_text(state: ClockState) -> str:
 @prints(_clock_text)
 @opt.with_world
 def show(world: HostingEmulator) -> ClockState:
-    """Show the time, the clock's mode and the next due event."""
+    """Show the world's time, the mode of its clock and the next due event."""
     return world.clock.state
 
 
@@ -68,7 +68,9 @@ def _add_mode(name: str, request: ClockRequest, help: str) -> None:
         return world.clock.change(request)
 
 
-_add_mode("freeze", {"mode": "frozen"}, "Stop the clock. Only `advance` moves the time.")
+_add_mode(
+    "freeze", {"mode": "frozen"}, ("Stop the clock. After that, only `advance` moves the time.")
+)
 _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world's current time.")
 
 
@@ -79,8 +81,8 @@ _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world'
 def scale(world: HostingEmulator, rate: float) -> ClockState:
     """Run the clock at a different speed.
 
-    RATE is the number of world seconds per real second, greater than 0. With 60, a minute passes
-    each second.
+    RATE is the number of world seconds per real second, greater than 0. With 60, a minute of world
+    time passes in each real second.
     """
     return world.clock.change({"mode": "scaled", "rate": rate})
 
@@ -88,7 +90,7 @@ def scale(world: HostingEmulator, rate: float) -> ClockState:
 _add_mode(
     "skip",
     {"mode": "skip"},
-    "Skip waiting: a poll of an unfinished operation moves the time to the next due event.",
+    "Skip waiting: polling an unfinished operation advances the clock to the next event.",
 )
 
 
@@ -105,22 +107,22 @@ _add_mode(
 @opt.option(
     "--to",
     metavar="TIMESTAMP",
-    help="Move the clock to this time (RFC 3339), or `now` for this machine's time.",
+    help="Advance the clock to this time (RFC 3339), or to the real time with `now`.",
 )
 @opt.option(
     "--until-operation",
     metavar="OPERATION",
-    help="Move the clock until the operation with this id ends.",
+    help="Advance the clock until the operation with this id ends.",
 )
 @prints(_clock_text)
 @opt.with_world
 def advance(
     world: HostingEmulator, duration: str | None, to: str | None, until_operation: str | None
 ) -> ClockState:
-    """Move the time forward and run all events that become due.
+    """Advance the clock, and run all events that become due.
 
-    DURATION is world time, such as 500ms, 90s, 10m, 1h30m, 90d or PT10M. Give exactly one of
-    DURATION, --to and --until-operation.
+    DURATION is an amount of world time, such as 500ms, 90s, 10m, 1h30m, 90d or PT10M. Use exactly
+    one of DURATION, --to and --until-operation.
     """
     if [duration, to, until_operation].count(None) != 2:
         raise click.UsageError("give exactly one of DURATION, --to and --until-operation")

@@ -55,15 +55,18 @@ def _unless_subcommand(command: Callable[..., int]) -> Callable[..., int]:
 )
 @opt.flag(
     "--final",
-    help="Also report what the client left unfinished. Use this flag when the client has ended.",
+    help=(
+        "Also report what the client has left unfinished. Use this option after the client has "
+        "exited."
+    ),
 )
 @opt.skip_rule_option(
-    "Skip the rule with this id. Repeatable. `hosting-emulator conduct rules` lists the rules."
+    "Do not check the rule with this id. `conduct rules` lists the rules. Repeatable."
 )
 @opt.choice(
     "--severity",
     choices=("note", "warning", "error"),
-    help="Findings of this severity or worse make the exit code 1.",
+    help="The exit code is 1 if there is a finding of this severity or worse.",
     default="warning",
 )
 @opt.option(
@@ -82,16 +85,16 @@ def conduct(
     as_json: bool,
     final: bool,
 ) -> int:
-    """Report the client's mistakes.
+    """Report mistakes that the client has made.
 
-    Checks every request to the world against rules. Each rule is based on a sentence of the
-    contract or of the HTTP standard. Requests that were sent before the world was reset or loaded a
-    scenario count too. After the first check, no later request is missed, unless the emulator
-    restarts.
+    Checks every request to the world against a set of rules, each of which is based on a sentence
+    in the contract or in the HTTP standard. The check includes requests that were sent before a
+    reset, or before a scenario was loaded. After the first check, no request is missed until the
+    emulator restarts.
 
-    The exit code is 1 if a finding has severity warning or worse. --severity changes this limit.
-    Without such a finding, the exit code is 2 if the world received no request, or if a request
-    could not be checked. `conduct clear` discards all findings.
+    The exit code is 1 if there is a finding of the severity in --severity (by default, warning) or
+    worse. Otherwise, it is 2 if the world received no request, or if a request could not be
+    checked. `conduct clear` discards all findings.
     """
     # Delete the report of an earlier run, which must not remain if this run fails.
     remove_report(junit)
@@ -119,9 +122,9 @@ def conduct(
 @conduct.command(epilog=examples("hosting-emulator conduct clear"))
 @opt.with_world
 def clear(world: HostingEmulator) -> None:
-    """Discard all findings, and restart the checks.
+    """Discard all findings, and start checking anew.
 
-    The next check judges only requests that arrive from now on.
+    Later reports cover only requests that arrive after this command.
     """
     world.control.delete(world.control_path("conduct"))
 
@@ -129,9 +132,10 @@ def clear(world: HostingEmulator) -> None:
 @conduct.command(epilog=examples("hosting-emulator conduct rules --json"))
 @prints(columns(("RULE", "id"), "severity", "title"))
 def rules() -> list[ConductRuleRow]:
-    """List the rules with their severities.
+    """List the rules and their severities.
 
-    Works without a running emulator. --json adds the reason for each rule, and what to do instead.
+    Needs no running emulator. --json also prints the reason for each rule, and what a client should
+    do instead.
     """
     from hosting_emulator.conduct.rules import RULES
 

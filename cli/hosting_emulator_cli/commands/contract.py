@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 def contract() -> None:
     """Show the contract as the emulator understands it.
 
-    Without --url and --world, the commands show the defaults and need no running emulator. With
-    --url or --world, the commands query the running emulator. `check` checks any server against the
-    contract.
+    Without --url and --world, the commands print the defaults, and need no running emulator. With
+    --url or --world, they print what applies to the running emulator. `check` checks any server
+    against the contract.
     """
 
 
@@ -45,7 +45,7 @@ def contract() -> None:
 @opt.world_option
 @opt.url_options
 def openapi(output: Path | None, world: str, **_: Any) -> None:
-    """Print the OpenAPI 3.1 document (JSON) of the public API."""
+    """Print the OpenAPI 3.1 document of the public API as JSON."""
     document = opt.ask(
         lambda client: client.world(world).openapi(),
         "hosting_emulator.variation.world_openapi:default_document",
@@ -59,8 +59,8 @@ def openapi(output: Path | None, world: str, **_: Any) -> None:
 def problems(**_: Any) -> Any:
     """List the problem codes.
 
-    FROM CONTRACT names the values that the contract specifies. All other values are assumptions.
-    --json adds the meaning of each code, its conditions, and the advice to clients.
+    FROM CONTRACT lists the values that the contract specifies. The other values are assumptions.
+    --json also prints the meaning of each code, when it is returned, and what a client should do.
     """
 
     def default() -> Any:
@@ -111,8 +111,8 @@ def _alternatives_text(row: dict[str, Any]) -> str:
 def assumptions(world: str, **_: Any) -> Any:
     """List the assumptions that the emulator makes where the contract is silent.
 
-    ALTERNATIVES are the other possible values. --json adds the sentence of the contract that leaves
-    the choice open.
+    ALTERNATIVES lists the other possible values. --json also prints the sentence in the contract
+    that leaves the choice open.
     """
 
     def default() -> Any:
@@ -177,7 +177,7 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
 @opt.option(
     "--base-url",
     metavar="URL",
-    help="The server's URL, with or without /v1 at the end.",
+    help="The URL of the server, with or without /v1 at the end.",
     env="HOSTING_BASE_URL",
     required=True,
 )
@@ -192,7 +192,10 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "--project",
     "project_id",
     metavar="ID",
-    help="The project to use. If the project has deployments, more sentences can be checked.",
+    help=(
+        "The id of the project to use. If the project has deployments, more sentences can be "
+        "checked."
+    ),
     env="HOSTING_PROJECT_ID",
     required=True,
 )
@@ -200,7 +203,7 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "--organization",
     "organization_id",
     metavar="ID",
-    help="The project's organization.",
+    help="The id of the project's organization.",
     env="HOSTING_ORGANIZATION_ID",
     required=True,
 )
@@ -208,9 +211,9 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "--allow",
     metavar="WORDS",
     help=(
-        "What the check may change: all, or one or more of flag, source, keys, domains and tickets, "
-        "separated by commas. By default, the check only reads, and sends requests that must be "
-        "refused."
+        "What the check may change: all, or one or more of flag, source, keys, domains and "
+        "tickets, separated by commas. By default, the check sends only requests that read, or "
+        "that the server must refuse."
     ),
     multiple=True,
     callback=opt.read_words(_read_allowed),
@@ -222,7 +225,9 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "--no-organization-token", "no_organization_token", "A token that names no organization."
 )
 @_token_option(
-    "--user-api-key", "api_key", "A user API key. With --allow keys, the check creates a key."
+    "--user-api-key",
+    "api_key",
+    ("A user API key. Not needed with --allow keys, because the check then creates one."),
 )
 @opt.option(
     "--assume",
@@ -237,12 +242,15 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
 @opt.option(
     "--origin-url",
     metavar="URL",
-    help="URL that serves the dev origins, if their names do not resolve on this machine.",
+    help=(
+        "URL at which the dev origins can be reached, if their names do not resolve on this "
+        "machine."
+    ),
 )
 @opt.option(
     "--ca-file",
     metavar="FILE",
-    help="File with the certificate authorities to trust.",
+    help="File that contains the certificate authorities to trust.",
     env="HOSTING_CA_FILE",
     type=str,
 )
@@ -250,28 +258,30 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "--timeout",
     "timeout_s",
     metavar="DURATION",
-    help="Longest time to wait for each response.",
+    help="How long to wait for each response.",
     default="10s",
 )
 @opt.option(
     "--patience",
     "patience_s",
     metavar="DURATION",
-    help="Longest time to wait in total, for operations to end and for delays that the server asks for.",
+    help=(
+        "How long to wait in total for operations to end, and for delays that the server requests."
+    ),
     default="2m",
 )
 @opt.flag(
     "--no-waiting",
     help=(
-        "Never wait, even if the server asks for a delay. Use this flag for a server on which "
-        "requests move the time, such as `start --clock skip`."
+        "Never wait, even if the server requests a delay. Use this option for a server whose "
+        "clock is advanced by requests, such as `start --clock skip`."
     ),
 )
 @opt.option(
     "--write-scenario",
     "scenario",
     metavar="FILE",
-    help="Write a scenario that behaves like the server to this file.",
+    help="Write a scenario that makes the emulator behave like the server to this file.",
 )
 @opt.junit_option
 @prints(
@@ -290,13 +300,13 @@ def check(
 ) -> Report:
     """Check any server against the contract, sentence by sentence.
 
-    The report says whether the server keeps each sentence of the contract, and shows the responses
-    or the reason behind each verdict. Some sentences are skipped, and some cannot be observed from
-    outside the server. If the server differs from this emulator where the contract is silent, the
-    report lists the differences as assumptions for a scenario.
+    For each sentence in the contract, the report says whether the server complies, and shows the
+    responses or the reason behind the verdict. Some sentences are skipped, and some cannot be
+    observed from outside the server. Where the contract is silent and the server behaves
+    differently from this emulator, the report lists the differences as assumptions for a scenario.
 
-    The check needs a project, and changes only what --allow permits. Exit codes: 0 if nothing
-    differs, 1 if something differs, 2 if the check could not run.
+    The check needs a project, and changes only what --allow permits. The exit code is 0 if the
+    server complies, 1 if it does not, and 2 if the check could not run.
     """
     from hosting_emulator_cli import contract_report
     from hosting_emulator_lab import contract_check
@@ -343,10 +353,10 @@ def _write_failed_junit(path: Path | None, message: str) -> None:
 )
 @prints(columns(("POINT", "id"), ("WHAT VARIES", "about")))
 def variation_points() -> list[VariationPoint]:
-    """List the points at which --vary varies responses.
+    """List the variation points, at which --vary varies responses.
 
-    At each point, the contract leaves a choice. --json adds the sentence of the contract, the calls
-    whose responses vary, and the assumptions that fix the choice.
+    At each point, the contract leaves a choice. --json also prints the sentence in the contract,
+    the calls whose responses vary, and the assumptions that fix the choice.
     """
     from hosting_emulator.variation.points import list_points
 

@@ -48,8 +48,8 @@ def _findings_text(report: dict[str, Any]) -> str:
     "--data-dir",
     metavar="DIRECTORY",
     help=(
-        "Data directory to check. Default: the running emulator's directory, or the directory that "
-        "`start` would use."
+        "Data directory to check. Default: the data directory of the running emulator, or else "
+        "the one that `start` would use."
     ),
     type=FilePath(path_type=Path),
 )
@@ -57,24 +57,24 @@ def _findings_text(report: dict[str, Any]) -> str:
     "--port",
     metavar="PORT",
     help=(
-        "Port that `start` should use. Default: the port of --url if the URL is on this machine, "
-        "and 4620 if not."
+        "Port to check, as in `start --port`. Default: the port in --url if that URL is on this "
+        "machine, and 4620 otherwise."
     ),
 )
 @opt.option(
     "--tls-port",
     metavar="PORT",
-    help="Port that `start --tls-port` should use.",
+    help="TLS port to check, as in `start --tls-port`.",
 )
 @prints(_findings_text, fails=lambda report: not report["ok"])
 @opt.url_options
 def doctor(**options: Any) -> dict[str, Any]:
     """Find out why the emulator does not start or cannot be reached.
 
-    Checks versions, the settings of `start`, ports, the data directory, certificates, name
-    resolution, limits, the clock, proxies and the running emulators of this user. `doctor` changes
-    nothing. Each line is marked `ok`, `note` or `problem`, and a problem comes with advice. The exit
-    code is 1 if there is a problem, and 0 if not.
+    Checks the versions, the settings of `start`, the ports, the data directory, the certificates,
+    name resolution, limits, the clock, proxies and this user's running emulators, and changes
+    nothing. Each line is marked `ok`, `note` or `problem`, and each problem is followed by advice.
+    The exit code is 1 if there is a problem, and 0 otherwise.
     """
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine

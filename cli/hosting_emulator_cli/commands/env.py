@@ -35,7 +35,7 @@ def _env_text(variables: dict[str, str]) -> str:
 @opt.choice(
     "--shell",
     choices=tuple(SHELLS),
-    help="Shell syntax of the output.",
+    help="Shell whose syntax the output uses.",
 )
 @opt.user_option
 @opt.organization_option
@@ -44,8 +44,8 @@ def _env_text(variables: dict[str, str]) -> str:
     "project_name",
     metavar="PROJECT",
     help=(
-        "The project for HOSTING_PROJECT_ID, by alias, handle or id. Default: the organization's "
-        "first project, or the world's first project if the organization has none."
+        "The project whose id is in HOSTING_PROJECT_ID, by alias, handle or id. Default: the "
+        "first project of the organization, or of the world if the organization has none."
     ),
 )
 @prints(_env_text)
@@ -59,11 +59,12 @@ def env(
 ) -> dict[str, str]:
     """Print the environment variables that a client needs.
 
-    The variables contain a world's addresses, a new token, an organization and a project.
+    The variables contain the addresses of a world, a new token, and the ids of an organization and
+    a project. HOSTING_TLS_URL and HOSTING_CA_FILE are printed only if the emulator has a TLS port.
 
-    HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers, which serve the same
-    world. The `hosting-emulator` commands themselves read HOSTING_EMULATOR_URL and
-    HOSTING_EMULATOR_WORLD.
+    HOSTING_BASE_URL and HOSTING_DEV_BASE_URL stand for the two servers that the contract names.
+    Both lead to the same world. HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD are for
+    `hosting-emulator` commands in the same shell.
     """
     token = world.mint_token(user, organization=organization).access_token
     variables = world_variables(world, token, project_name)

@@ -58,8 +58,8 @@ def _read_patience(text: str) -> float:
 @opt.flag(
     "--shrink",
     help=(
-        "If CMD fails with --vary, search for the fewest variation points with which CMD still "
-        "fails. The search takes at most about forty runs."
+        "If CMD fails with --vary, search for the smallest set of variation points with which it "
+        "still fails. The search takes up to about 40 runs."
     ),
 )
 @opt.user_option
@@ -70,16 +70,16 @@ def _read_patience(text: str) -> float:
     "--report",
     choices=("failed", "always", "never"),
     help=(
-        "When to print a report of the run to stderr. The report contains requests with responses and "
-        "reasons, pending operations, faults and the clock."
+        "When to print a report on the run to stderr. The report lists the requests with their "
+        "responses and the reasons for them, pending operations, faults and the clock."
     ),
 )
 @opt.option(
     "--failed-world",
     metavar="FILE",
     help=(
-        "If CMD fails, write the world to this file, which `start --import FILE` opens. Other "
-        "worlds that received requests are written to files beside this file."
+        "If CMD fails, write the world to this file. To open it, run `start --import FILE`. Other "
+        "worlds that received requests are written to files in the same folder."
     ),
 )
 @opt.option(
@@ -87,7 +87,7 @@ def _read_patience(text: str) -> float:
     "patience_s",
     metavar="DURATION",
     help=(
-        "How long CMD may take to end after Ctrl-C or another signal before CMD is killed. Use "
+        "How long to wait for CMD to exit after Ctrl-C or another signal before killing it. Use "
         "`never` if CMD handles Ctrl-C itself."
     ),
     type=TextType("duration", _read_patience),
@@ -97,16 +97,16 @@ def _read_patience(text: str) -> float:
     "--conduct",
     choices=CONDUCT,
     help=(
-        "Report on stderr the mistakes that CMD makes as a client. With `error`, a finding of "
-        "severity warning or error also makes the exit code 1. An `exec` inside CMD uses the same "
-        "choice by default. See `hosting-emulator conduct`."
+        "Check how CMD behaves as a client, and report its mistakes to stderr. With `error`, the "
+        "exit code is also 1 if there is a finding of severity warning or error. If CMD itself "
+        "runs `exec`, that `exec` uses the same value by default. See `hosting-emulator conduct`."
     ),
 )
-@opt.skip_rule_option("Skip this conduct rule. Repeatable.")
+@opt.skip_rule_option("Do not check this conduct rule. Repeatable.")
 @opt.sealed_option
 @opt.flag(
     "--quiet",
-    help="Print only errors and conduct findings, and a report only if --report is set.",
+    help="Print only errors and conduct findings. Print a report only if --report is set.",
 )
 @command_argument
 def exec_(
@@ -125,9 +125,9 @@ def exec_(
 ) -> int:
     """Run a command with a fresh emulator, and exit with the command's exit code.
 
-    `exec -- CMD [ARGS]` starts the emulator on a free port and runs CMD with the environment
-    variables below. A settings file in this directory can set the scenario, seed, clock and
-    assumptions (see `start`).
+    `exec -- CMD [ARGS]` starts an emulator on a free port and runs CMD with the environment
+    variables below. The scenario, seed, clock and assumptions can also be set in a settings file in
+    this directory (see `start`).
 
     \b
       HOSTING_BASE_URL           the API
@@ -143,26 +143,26 @@ def exec_(
       HOSTING_TLS_URL            the dev origins, with --tls-port
       HOSTING_CA_FILE            the authority to trust, with --tls-port
 
-    When CMD ends, the emulator stops, all processes that CMD left running are ended, and the state
-    is deleted. Ctrl-C ends CMD and the emulator. A second Ctrl-C kills CMD immediately, except
-    with `--kill-after never`.
+    When CMD exits, `exec` stops the emulator and any processes that CMD left running, and deletes
+    the state. Ctrl-C stops CMD and the emulator. A second Ctrl-C kills CMD immediately, except with
+    `--kill-after never`.
 
-    The exit code is CMD's own, 127 if CMD was not found, 126 if CMD cannot be run, and 128+N after
-    signal N. If the emulator could not start, or if --sealed is refused, the exit code is 2, and CMD
-    is not run. If CMD succeeded but --conduct reached no verdict, the exit code is also 2. Possible
-    reasons are that no request reached the emulator (only with `error`), that the emulator did not
-    respond when CMD ended, or that a check itself failed.
+    The exit code is that of CMD, 127 if CMD was not found, 126 if CMD could not be run, and 128+N
+    after signal N. It is 2, and CMD is not run, if the emulator could not start or if --sealed was
+    refused. It is also 2 if CMD succeeded but --conduct reached no verdict: because no request
+    reached the emulator (only with `error`), because the emulator did not respond when CMD exited,
+    or because a check itself failed.
 
-    The report, the verdict and --failed-world cover every world of the emulator, including worlds that CMD
-    created, reset or deleted. The report and --conduct also name CMD's TCP connections to other
-    machines. Only Linux shows these, and connections shorter than a second can be missed. --sealed
-    prevents them.
+    The report, the verdict and --failed-world cover all worlds, including those that CMD created,
+    reset or deleted. The report and --conduct also list TCP connections from CMD to other machines.
+    This works only on Linux, and may miss connections that last less than a second. --sealed
+    prevents such connections.
     """
     from hosting_emulator_cli import execution, sealing, varied_execution
 
     settings = settings_of(data_dir=None, **settings_options)
     if shrink and settings.vary is None:
-        raise click.UsageError("--shrink needs --vary: give a seed")
+        raise click.UsageError("--shrink needs --vary SEED")
     if is_default("conduct"):
         conduct = _outer_conduct() or conduct
     if skip_rules and conduct == "off":
@@ -206,7 +206,7 @@ def _outer_conduct() -> str | None:
 def _repeat_line(typed: Sequence[str], seed: str, command: Sequence[str]) -> RepeatLine:
     """Return a function that returns the command line that repeats a run with variation.
 
-    `typed` are the words that the user typed for all other options.
+    `typed` contains the words that the user typed for all other options.
     """
 
     def repeat_line(points: Sequence[str] | None) -> str:

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     ),
 )
 def fault() -> None:
-    """Arm and remove faults, which refuse requests and delay, corrupt or lose responses.
+    """Arm and remove faults, which refuse requests or delay, corrupt or lose responses.
 
-    Faults apply in the order in which they were armed. Each fault belongs to one world.
+    Faults are applied in the order in which they were armed. Each fault affects only one world.
     """
 
 
@@ -84,35 +84,44 @@ class _AddCommand(HelpCommand):
 @click.argument("effect_options", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @target_options(
     "requests",
-    "Only requests to this call or other endpoint, such as list_deployments, redeem_ticket or "
-    "idp_token.",
+    "Affect only requests to this call or other endpoint, such as list_deployments, redeem_ticket "
+    "or idp_token.",
 )
 @opt.option(
     "--method",
     metavar="METHOD",
-    help="Only requests with this HTTP method.",
+    help="Affect only requests with this HTTP method.",
 )
 @opt.option(
     "--path",
     metavar="PATTERN",
-    help="Only requests whose path matches this pattern, such as /v1/projects/*/domains.",
+    help="Affect only requests whose path matches this pattern, such as /v1/projects/*/domains.",
 )
 @opt.option(
     "--header",
     metavar="NAME=PATTERN",
-    help="Only requests with a matching header, where * stands for any text. Repeatable.",
+    help=(
+        "Affect only requests with a header that matches this pattern, in which * stands for any "
+        "text. Repeatable."
+    ),
     multiple=True,
 )
 @opt.option(
     "--query",
     metavar="NAME=PATTERN",
-    help="Only requests with a matching query parameter, where * stands for any text. Repeatable.",
+    help=(
+        "Affect only requests with a query parameter that matches this pattern, in which * stands "
+        "for any text. Repeatable."
+    ),
     multiple=True,
 )
 @opt.option(
     "--body",
     metavar="PATH=VALUE",
-    help="Only requests whose body field has this value, such as key.name=ci*. Repeatable.",
+    help=(
+        "Affect only requests in whose body the field at PATH has this value, such as "
+        "key.name=ci*. Repeatable."
+    ),
     multiple=True,
     type=TYPED_VALUE,
 )
@@ -120,25 +129,28 @@ class _AddCommand(HelpCommand):
     "--credentials",
     metavar="CREDENTIALS",
     help=(
-        "Only requests with these credentials: token, key, none, invalid or any. Default: any "
-        "valid token or key."
+        "Affect only requests with this kind of credentials: token, key, none, invalid or any. "
+        "Default: requests with a valid token or key."
     ),
 )
 @opt.option(
     "--connection",
     metavar="USE",
-    help="Only requests on a connection of this kind: new, or reused after an earlier request.",
+    help=(
+        "Affect only requests on a `new` connection, or on a connection that is `reused` after an "
+        "earlier request."
+    ),
 )
-@occasion_options("requests", "Act on at most this many requests.")
+@occasion_options("requests", "Affect at most N requests.")
 @opt.option(
     "--after-commit/--before-commit",
     "after_commit",
-    help="Act after the request has taken effect, or before the request takes effect (default).",
+    help="Act after the request has taken effect, or before it takes effect (default).",
 )
 @opt.option(
     "--json-fault",
     metavar="JSON",
-    help="The whole fault as JSON, instead of the other options.",
+    help="The whole fault as a JSON object, instead of EFFECT and the other options.",
 )
 @prints("{value[id]}", words=armed_text)
 @opt.with_world
@@ -153,12 +165,12 @@ def add(
     """Arm a fault and print its id.
 
     EFFECT is what the fault does, and OPTION=VALUE sets an option of the effect. `fault kinds`
-    lists the effects and their options. VALUE is parsed as JSON if possible. Durations are in
-    world time, but options whose names end in `_ms` are in real milliseconds.
+    lists the effects and their options. VALUE is parsed as JSON if possible. Durations are in world
+    time, except options whose names end in `_ms`, which are in real milliseconds.
     """
     members = _fault_members(after_commit, options)
     if (effect is None) == (json_fault is None):
-        raise click.UsageError("give either EFFECT or --json-fault")
+        raise click.UsageError("use either EFFECT or --json-fault")
     if effect is not None:
         values = dict(effect_options)
         with missing_value_named("fault add", effect, values, lambda: _kind(str(effect))):
@@ -204,11 +216,11 @@ add_management(
         ids=completion.FAULTS,
         describe_kinds="hosting_emulator.faults.views:describe_kinds",
         list_help=(
-            "CONSIDERED counts the requests that were checked against the fault. SEEN counts the "
-            "requests that matched. HITS counts the requests on which the fault acted. A fault that "
-            "is USED UP no longer acts."
+            "CONSIDERED is the number of requests that were checked against the fault, SEEN is "
+            "the number of requests that matched it, and HITS is the number of requests on which "
+            "it acted. A fault that is USED UP no longer acts."
         ),
-        remove_help="Each FAULT is an id, such as fault-1.",
+        remove_help="FAULT is the id of a fault, such as fault-1.",
         kinds_help="List the effects, matches and conditions of faults.",
     ),
 )

@@ -75,7 +75,7 @@ def _intervention_text(result: Any) -> str | None:
 @opt.flag(
     "--all",
     "everything",
-    help="Apply the intervention to all operations, tickets or keys that the fields select.",
+    help="Apply the intervention to all operations, tickets or keys that match the fields.",
 )
 @prints(_kinds_text, words=_intervention_text)
 @opt.world_option
@@ -87,12 +87,12 @@ def intervene(
     everything: bool,
     **_: Any,
 ) -> Any:
-    """Change a world from outside: stick an operation, expire a ticket, set a plan.
+    """Change a world from outside: make an operation stick, expire a ticket, set a plan.
 
-    NAME is the intervention. `intervene kinds` lists all interventions with their fields.
-    FIELD=VALUE sets a field. VALUE is parsed as JSON if possible. A refused intervention changes
-    nothing. `intervene kinds` works without a running emulator. With --url, `intervene kinds`
-    queries the running emulator.
+    NAME is the name of the intervention, and FIELD=VALUE sets one of its fields. VALUE is parsed as
+    JSON if possible. An intervention that is refused changes nothing. `intervene kinds` lists the
+    interventions and their fields. It needs no running emulator. With --url, it lists what the
+    emulator at this address offers.
     """
     if name == "kinds":
         if fields or everything:

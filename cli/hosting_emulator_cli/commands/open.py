@@ -43,8 +43,9 @@ def _remark(page: dict[str, Any]) -> str | None:
 def open_(world: HostingEmulator) -> dict[str, Any]:
     """Open the emulator's page in a browser, and print the page's address.
 
-    The page shows live requests and why they got their responses, and lets you control the world.
-    Without a browser, for example in a container, the command only prints the address.
+    The page shows requests as they arrive and the reasons for their responses, and lets you control
+    the world. If there is no browser, for example in a container, the command only prints the
+    address.
     """
     name = world.summary.name  # an unknown world is an error
     url = f"{world.control.control_url}/"

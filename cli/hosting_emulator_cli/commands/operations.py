@@ -55,20 +55,22 @@ def _operations_text(operations: Sequence[OperationState]) -> str:
         """
     ),
 )
-@opt.flag("--unfinished", help="Only operations that have not ended.")
-@opt.option("--project", metavar="PROJECT", help="Only operations of this project, by alias or id.")
+@opt.flag("--unfinished", help="List only operations that have not ended.")
+@opt.option(
+    "--project", metavar="PROJECT", help=("List only operations of this project, by alias or id.")
+)
 @opt.limit_option(default=20)
 @prints(_operations_text)
 @opt.with_world
 def operations(
     world: HostingEmulator, unfinished: bool, project: str | None, limit: int
 ) -> list[OperationState]:
-    """List the latest operations, and what each of them waits for.
+    """List the latest operations, and what each one is waiting for.
 
-    PHASE is the part of its way in which an operation is: queued, building, deploying or verifying,
-    or done at the end. AGE is the world time since the operation was created. WAITS FOR is what must
-    happen before the operation continues, and `-` for an operation that has ended. A project runs
-    one operation at a time, which holds the project's mutation claim, and the others wait for it.
-    `why` explains an operation in full, and prints the commands that advance it.
+    PHASE is how far an operation has come: queued, building, deploying, verifying or done. AGE is
+    the world time since the operation was created. WAITS FOR is what must happen before the
+    operation continues (`-` if it has ended). Only the operation that holds a project's mutation
+    claim runs, and the project's other operations wait for the claim. `why` explains an operation
+    in detail, and prints commands that advance it.
     """
     return world.operations(unfinished=unfinished, project=project)[-limit:]

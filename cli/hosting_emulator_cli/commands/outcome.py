@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 def outcome() -> None:
     """Arm outcomes, which determine how operations proceed and end.
 
-    With an outcome, an operation fails, gets stuck or awaits reconciliation, for example, in one of
-    its phases: queued, building (only for a Git source), deploying or verifying. An outcome applies
-    to the next matching operation, or to several operations with --times. Outcomes apply in the order
-    in which they were armed.
+    For example, an outcome makes an operation fail, get stuck or await reconciliation in one of its
+    phases: queued, building (only for a Git source), deploying or verifying. An outcome applies to
+    the next matching operation, or to several operations with --times. Outcomes are applied in the
+    order in which they were armed.
     """
 
 
@@ -61,9 +61,9 @@ def outcome() -> None:
 @click.argument("kind", shell_complete=completion.OUTCOME_KINDS)
 @click.argument("effect_options", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @target_options(
-    "operations", "Only operations started by this call, such as apply_project_domains."
+    "operations", "Affect only operations that this call starts, such as apply_project_domains."
 )
-@occasion_options("operations", "Act on at most this many operations. Default: 1.")
+@occasion_options("operations", "Affect at most N operations. Default: 1.")
 @prints("{value[id]}", words=armed_text)
 @opt.with_world
 def add(
@@ -74,9 +74,9 @@ def add(
 ) -> Any:
     """Arm an outcome for the next matching operation, and print the outcome's id.
 
-    KIND is what happens to the operation, such as `fail` or `stick`, and each OPTION=VALUE sets an
-    option of that kind. `outcome kinds` lists the kinds and their options. VALUE is parsed as JSON
-    if possible. Durations are in world time, whatever the clock mode.
+    KIND is what happens to the operation, such as `fail` or `stick`, and OPTION=VALUE sets an
+    option of the kind. `outcome kinds` lists the kinds and their options. VALUE is parsed as JSON
+    if possible. Durations are in world time.
     """
     document = {kind: dict(effect_options), **rule_members(options)}
     return state_json(world.add_outcome(document).state)
@@ -90,14 +90,14 @@ add_management(
         ids=completion.OUTCOMES,
         describe_kinds="hosting_emulator.faults.views:describe_outcome_kinds",
         list_help=(
-            "CONSIDERED counts the requests to start an operation that were compared with the "
-            "outcome. SEEN counts the operations that matched. HITS counts the operations to which "
-            "the outcome applies or, with --while, on which it has acted. An outcome that is USED "
-            "UP applies to no more operations."
+            "CONSIDERED is the number of requests to start an operation that were checked against "
+            "the outcome. SEEN is the number of operations that matched it. HITS is the number of "
+            "operations to which it was applied or, with --while, on which it acted. An outcome "
+            "that is USED UP is not applied to any more operations."
         ),
         remove_help=(
-            "Each OUTCOME is an id, such as outcome-1. Operations to which an outcome already "
-            "applies do not change."
+            "OUTCOME is the id of an outcome, such as outcome-1. Operations to which the outcome "
+            "was already applied do not change."
         ),
         kinds_help="List the kinds, matches and conditions of outcomes.",
     ),

@@ -33,40 +33,49 @@ _filters = opt.options(
     opt.option(
         "--call",
         metavar="CALL",
-        help="Only requests to this call. `none` selects requests to paths that belong to no call.",
+        help="Show only requests to this call. `none` selects requests to unknown paths.",
     ),
     opt.option(
         "--status",
         metavar="STATUS",
-        help="Only responses with this status (404), or with a status of this class (4xx).",
+        help=(
+            "Show only requests whose response has this status (404) or a status of this class "
+            "(4xx)."
+        ),
     ),
     opt.option(
         "--user",
         metavar="USER",
         help=(
-            "Only requests from this user, by alias or id. `nobody` selects requests without a valid "
-            "token."
+            "Show only requests from this user, by alias or id. `nobody` selects requests without "
+            "a valid token or key."
         ),
     ),
     opt.option(
         "--project",
         metavar="PROJECT",
-        help="Only requests that concern this project, by alias or id.",
+        help="Show only requests that concern this project, by alias or id.",
     ),
     opt.option(
         "--since",
         metavar="TIME",
-        help="Only requests since this time: a world timestamp, or how long ago, such as 5m.",
+        help=(
+            "Show only requests since this world time: a timestamp, or a duration before now, "
+            "such as 5m."
+        ),
     ),
     opt.option(
         "--before",
         metavar="TIME",
-        help="Only requests before this time: a world timestamp, or how long ago, such as 5m.",
+        help=(
+            "Show only requests before this world time: a timestamp, or a duration before now, "
+            "such as 5m."
+        ),
     ),
     opt.option(
         "--text",
         metavar="TEXT",
-        help="Only requests with this text in the path, a body or the reasons.",
+        help="Show only requests that contain this text in the path, in a body or in the reasons.",
     ),
 )
 
@@ -82,9 +91,9 @@ _filters = opt.options(
     ),
 )
 def requests() -> None:
-    """Show the request log: requests, responses, and the reasons for the responses.
+    """Show the request log: requests, their responses, and the reasons for these responses.
 
-    A world keeps its last 1,000 requests, with secrets removed. All times are world time.
+    The log contains a world's latest 1,000 requests, without secrets. All times are world time.
     """
 
 
@@ -96,7 +105,7 @@ def requests() -> None:
 @_filters
 @opt.flag(
     "--whole",
-    help="With --json, include headers and bodies.",
+    help="With --json, also print headers and bodies.",
 )
 @opt.json_option
 @opt.with_world
@@ -138,10 +147,10 @@ def _put_list(
 @opt.json_option
 @opt.with_world
 def show(world: HostingEmulator, n: int, as_json: bool) -> None:
-    """Show one request in full: its trail, headers and bodies.
+    """Show a single request with its trail, headers and bodies.
 
-    N is the request's number in the list. If the client may not see a resource, the trail says that
-    the resource exists and who can see it.
+    N is the number of the request in the list. The trail explains the response. If the client is
+    not allowed to see a resource, the trail says that the resource exists, and who can see it.
     """
     put_whole(world, world.requests.whole(n), as_json)
 
@@ -157,7 +166,7 @@ def show(world: HostingEmulator, n: int, as_json: bool) -> None:
 @opt.option(
     "--lines",
     metavar="N",
-    help="First show the last N requests of the log.",
+    help="Show the latest N requests in the log first.",
     type=WholeNumber(0, 1000),
     default=10,
 )
@@ -207,7 +216,7 @@ def tail(world: HostingEmulator, lines: int, as_json: bool, **filters: Any) -> N
 @_filters
 @opt.option(
     "--state/--no-state",
-    help="Include the world's state before the first request, for `requests replay`.",
+    help="Include the world's state before the first request, which `requests replay` needs.",
     default=True,
 )
 @opt.output_option
@@ -215,7 +224,8 @@ def tail(world: HostingEmulator, lines: int, as_json: bool, **filters: Any) -> N
 def har(world: HostingEmulator, output: Path | None, **filters: Any) -> None:
     """Write requests as an HTTP Archive (HAR 1.2), oldest first.
 
-    Open the file in a browser's network panel, or repeat its requests with `requests replay`.
+    You can open the file in a browser's network panel, or send its requests again with `requests
+    replay`.
     """
     document = world.requests.har(**filters)
     put_document(document, output, "The requests were written to")
@@ -232,14 +242,14 @@ def har(world: HostingEmulator, output: Path | None, **filters: Any) -> None:
 @click.argument("n", type=WholeNumber(min=1))
 @opt.flag(
     "--same-key",
-    help="Keep the request's Idempotency-Key.",
+    help="Send the same Idempotency-Key as in the log.",
 )
 @opt.json_option
 @opt.with_world
 def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> None:
-    """Send one request from the log again, as the same user, and show the response.
+    """Resend a request from the log as the same user, and show the response.
 
-    N is the request's number in the list. Without --same-key, the request gets a new
+    N is the number of the request in the list. Without --same-key, the request gets a new
     Idempotency-Key.
     """
     put_whole(world, world.requests.resend(n, same_key=same_key), as_json)
@@ -262,22 +272,28 @@ def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> Non
 @opt.option(
     "--scenario",
     metavar="NAME|FILE",
-    help="Start the temporary world from this scenario. Default: the state of the recorded world.",
+    help=(
+        "Create the temporary world from this scenario. Default: from the state of the recorded "
+        "world."
+    ),
 )
 @opt.option(
     "--seed",
     metavar="TEXT",
-    help="Start the temporary world with this seed, without the recorded state.",
+    help="Create the temporary world from this seed instead of the recorded state.",
 )
 @opt.assume_option
 @opt.option(
     "--user",
     metavar="USER",
-    help="Send all requests as this user, by alias or id. Default: each request's own user.",
+    help=(
+        "Send all requests as this user, by alias or id. Default: the user of each recorded "
+        "request."
+    ),
 )
 @opt.flag(
     "--no-time",
-    help="Leave the clock where it is: do not reproduce the time between the recorded requests.",
+    help="Do not advance the clock between requests by the time that passed in the recording.",
 )
 @opt.json_option
 @opt.with_world
@@ -292,12 +308,13 @@ def replay(
     no_time: bool,
     as_json: bool,
 ) -> int:
-    """Send recorded requests again, and compare the responses with the recording.
+    """Resend recorded requests, and compare the responses with the recorded ones.
 
-    FILE is an HTTP Archive from `requests har`, a browser or a proxy, or the output of `requests
-    list --json --whole`. The requests are sent to a temporary world that starts like the recorded
-    world, or to the world that --world names. Ids, cursors, secrets and times that a server
-    generates may differ. The exit code is 1 if a response differs.
+    FILE is an HTTP Archive from `requests har`, from a browser or from a proxy, or the output of
+    `requests list --json --whole`. The requests are sent to a temporary world that starts in the
+    same state as the recorded world, or to the world in --world. Ids, cursors, secrets and times
+    that a server generates are allowed to differ. The exit code is 1 if a response differs in any
+    other way.
     """
     if file.isdigit():
         raise click.UsageError(

@@ -67,7 +67,7 @@ def _load_text(summary: LoadedWorldSummary) -> str:
 def scenario() -> None:
     """List, check, load and run scenarios.
 
-    A scenario is a name in the library or a YAML file (- reads stdin). `list`, `show`, `check`,
+    A scenario is a name in the library or a YAML file (- for stdin). `list`, `show`, `check`,
     `shrink` and `schema` need no running emulator.
     """
 
@@ -78,7 +78,7 @@ def scenario() -> None:
 def list_scenarios(**_: Any) -> Any:
     """List the scenario library.
 
-    Lists the library of this installation or, with --url, the running emulator's library.
+    Lists the library of this installation or, with --url, the library of the running emulator.
     """
 
     def library_rows() -> Any:
@@ -96,7 +96,7 @@ def list_scenarios(**_: Any) -> Any:
 def show(name: str, output: Path | None, **_: Any) -> None:
     """Print a library scenario as YAML, for example as a starting point for your own.
 
-    NAME is a name from `scenario list`. With --url, the scenario comes from the running emulator.
+    NAME is a name from `scenario list`. With --url, the scenario is read from the running emulator.
     """
     text: str = opt.ask(lambda client: client.scenario(name).text, lambda: library_text(name))
     put_document(text.rstrip("\n"), output, f"Scenario {name} was written to")
@@ -116,8 +116,8 @@ def show(name: str, output: Path | None, **_: Any) -> None:
 def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     """Run the stories of scenarios, each in a fresh world.
 
-    Each FILE is a YAML file or a name in the library. No running emulator is needed. The exit code
-    is 1 if a story fails, and 2 if a file has an error. The error message names the line.
+    FILE is a YAML file or a name in the library. No running emulator is needed. The exit code is 1
+    if a story fails, and 2 if a file contains an error, which is reported with its line.
     """
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.story import check_text
@@ -146,10 +146,11 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
 @prints(words=_load_text)
 @opt.with_world
 def load(world: HostingEmulator, name: str, replace: bool) -> Any:
-    """Load a scenario into a world, and replace the world's content.
+    """Replace a world's content with a scenario.
 
-    SCENARIO is a name in the library or a YAML file. A scenario with errors changes nothing. The
-    command says what happens to time, clock and request log, and how to get back.
+    SCENARIO is a name in the library or a YAML file. If it contains an error, the world does not
+    change. The command reports how the time, the clock and the request log change, and how to undo
+    the load.
     """
     summary = world.load_scenario(replace=replace, **choose_scenario(name))
     say_warnings(summary.warnings)
@@ -170,13 +171,13 @@ def load(world: HostingEmulator, name: str, replace: bool) -> Any:
     "--world",
     metavar="NAME",
     help=(
-        "Run in this world, which is created or replaced, and keep the world afterwards. Default: "
-        "a temporary world."
+        "World in which to run the stories. It is created or replaced, and is kept afterwards. "
+        "Default: a temporary world."
     ),
 )
 @opt.flag(
     "--replace",
-    help="Let --world replace a world on disk that has changed since its start.",
+    help="Allow --world to replace a stored world that contains changes.",
 )
 @opt.vary_options
 @opt.junit_option
@@ -194,8 +195,8 @@ def run(
 ) -> int:
     """Run stories against the running emulator, and report each step.
 
-    Each SCENARIO is a name in the library or a YAML file. The exit code is 1 if a story fails, and
-    2 if a scenario has an error or no emulator is running.
+    SCENARIO is a name in the library or a YAML file. The exit code is 1 if a story fails, and 2 if
+    a scenario contains an error or no emulator is running.
     """
     from hosting_emulator.sdk import ControlRefused
 
@@ -269,28 +270,31 @@ def _put_reports(
 @opt.option(
     "--first",
     metavar="POSITION",
-    help="Start at this request (`12`) or commit (`commit:40`). Default: the world's first commit.",
+    help=(
+        "Request (`12`) or commit (`commit:40`) at which to start. Default: the world's first "
+        "commit."
+    ),
 )
 @opt.option(
     "--last",
     metavar="POSITION",
-    help="End with this request or commit. Default: the latest commit.",
+    help="Last request or commit to include. Default: the latest commit.",
 )
 @opt.option(
     "--step",
     metavar="STEP",
-    help="Also shrink the scenario to the parts that this step needs, like `scenario shrink`.",
+    help="Also reduce the scenario to the parts that this step needs, as `scenario shrink` does.",
 )
 @opt.with_world
 def record(
     world: HostingEmulator, file: Path, first: str | None, last: str | None, step: str | None
 ) -> None:
-    """Record the history of a world as a scenario.
+    """Write a scenario that reproduces a world's history.
 
-    Writes one scenario to FILE (`-` is stdout). The scenario contains the world at the start, each
-    request with its expected response, and the faults, interventions and clock changes that a user
-    or a client made. Ids and secrets become variables. The story is written only if it passes. If a
-    scenario cannot express the history, the error message gives the reason.
+    The scenario is written to FILE (- for stdout). It contains the world at the start, each request
+    with its response as the expected response, and all faults, interventions and clock changes. Ids
+    and secrets are replaced by variables. The scenario is written only if its story passes. If the
+    history cannot be expressed as a scenario, the error message says why.
     """
     from hosting_emulator.sdk.text import count_text
 
@@ -329,23 +333,23 @@ def _scenario_name(file: Path) -> str:
 @opt.option(
     "--step",
     metavar="STEP",
-    help="The step to keep, selected by status=, code= or call=, or by its number n=.",
+    help="The step to keep, selected by status=, code= or call=, or by its number with n=.",
     required=True,
 )
 @opt.output_option
 @opt.option(
     "--max-runs",
     metavar="N",
-    help="Run at most this many stories.",
+    help="Run the story at most N times.",
     type=WholeNumber(1, 100_000),
     default=_MOST_RUNS,
 )
 def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
-    """Find the smallest scenario in which a step still gets the response it expects.
+    """Find the smallest scenario in which a step still gets its expected response.
 
-    Removes steps, faults, assumptions and other parts as long as the step that --step selects still
-    gets the response it expects. The selected step becomes the last step. No running emulator is needed.
-    FILE is a YAML file. Without --output, the result goes to stdout.
+    FILE is a YAML file. The command removes steps, faults, assumptions and other parts, as long as
+    the step selected with --step still gets its expected response. This step becomes the last one.
+    Without --output, the result is written to stdout. No running emulator is needed.
     """
     text, name = read_scenario_file(file)
     _put_smallest(text, name, step, output, max_runs)
@@ -377,8 +381,8 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
 def schema(output: Path | None, **_: Any) -> None:
     """Print the JSON Schema of scenario files, for editors.
 
-    An editor uses the schema if a scenario file starts with the line
-    `# yaml-language-server: $schema=scenario.schema.json`.
+    To make an editor use the schema, start a scenario file with the line `# yaml-language-server:
+    $schema=scenario.schema.json`.
     """
     document = opt.ask(
         lambda client: client.contract("scenario-schema.json"),

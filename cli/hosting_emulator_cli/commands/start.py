@@ -1,4 +1,4 @@
-"""`start`: run the emulator until Ctrl-C, or in the background until `stop`."""
+"""Implements `start`, which runs the emulator until Ctrl-C, or in the background until `stop`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
 
-#: The sections of the help, with the parameters of their options.
+#: Maps each section of the help to the parameters of its options.
 SECTIONS = {
     "World": (
         "scenario",
@@ -73,20 +73,20 @@ SECTIONS = {
 @opt.option(
     "--data-dir",
     metavar="DIRECTORY",
-    help="Directory in which the state is kept between runs.",
+    help="Directory in which the emulator stores its state between runs.",
     type=FilePath(file_okay=False, path_type=Path),
     default=Path(".hosting-emulator"),
 )
 @opt.flag(
     "--ephemeral",
-    help="Keep the state in memory only. The state is lost when the process ends.",
+    help="Keep the state only in memory, so it is lost when the emulator stops.",
 )
 @opt.choice(
     "--durability",
     choices=("process", "disk"),
     help=(
-        "Whether a confirmed change survives only a crash of the process, or also a crash of the "
-        "machine (disk, which uses fsync)."
+        "With `process`, a confirmed change survives a crash of the emulator. With `disk` (which "
+        "uses fsync), it also survives a crash of the machine."
     ),
 )
 @opt.world_options
@@ -94,29 +94,29 @@ SECTIONS = {
 @opt.option("--user", metavar="USER", help=opt.USER_HELP, env="HOSTING_EMULATOR_USER")
 @opt.flag(
     "--watch",
-    help="Reload the scenario file whenever the file changes. A file with errors changes nothing.",
+    help="Reload the scenario file whenever it changes. A file with errors is not loaded.",
 )
 @opt.flag(
     "--salvage",
     help=(
-        "Start with the readable part of damaged state, report what is left out, and keep the "
-        "damaged files."
+        "If the stored state is damaged, start with the parts that can be read, report the parts "
+        "that are lost, and keep the damaged files."
     ),
 )
 @opt.flag(
     "--replace",
     help=(
-        "Let --scenario or --import replace a world on disk. Without --replace, start refuses to "
-        "replace a world. If a variable or a settings file sets --scenario or --import, start keeps "
-        "the existing world."
+        "Allow --scenario or --import to replace a stored world. Without --replace, `start` "
+        "refuses to do so. If --scenario or --import is set in a variable or a settings file, "
+        "`start` keeps the stored world."
     ),
 )
 @opt.option(
     "--public-url",
     metavar="URL",
     help=(
-        "Base URL at which clients reach the emulator, if this differs from the emulator's own "
-        "address, for example in a container or behind a proxy."
+        "Base URL that clients use, if it differs from the emulator's own address, for example "
+        "because the emulator runs in a container or behind a proxy."
     ),
     env="HOSTING_EMULATOR_PUBLIC_URL",
 )
@@ -124,7 +124,7 @@ SECTIONS = {
     "--allow-host",
     "allowed_hosts",
     metavar="HOST",
-    help=("Also accept this Host name. Repeatable."),
+    help=("Also accept requests with this name in the Host header. Repeatable."),
     multiple=True,
     env="HOSTING_EMULATOR_ALLOW_HOST",
 )
@@ -133,8 +133,8 @@ SECTIONS = {
     "allowed_origins",
     metavar="ORIGIN",
     help=(
-        "Also let web apps of this origin, such as http://app.test:3000, use /v1 and the sign-in. "
-        "Origins on this machine are always allowed. Repeatable."
+        "Also allow web apps from this origin, such as http://app.test:3000, to use /v1 and to "
+        "sign users in. Origins on this machine are always allowed. Repeatable."
     ),
     multiple=True,
     env="HOSTING_EMULATOR_ALLOW_ORIGIN",
@@ -143,8 +143,8 @@ SECTIONS = {
     "--control-token",
     metavar="TEXT",
     help=(
-        "Token that requests from other machines to the control API need, in the header "
-        "X-Control-Token."
+        "Token for the control API. Requests from other machines must send it in the "
+        "X-Control-Token header."
     ),
     env="HOSTING_EMULATOR_CONTROL_TOKEN",
 )
@@ -152,26 +152,26 @@ SECTIONS = {
 @opt.flag(
     "--detach",
     help=(
-        "Run the emulator in the background, and return when it is ready. The log goes to emulator.log "
-        "in the data directory. `stop` ends the emulator."
+        "Run the emulator in the background, and return when it is ready. The log is written to "
+        "emulator.log in the data directory. To stop the emulator, run `stop`."
     ),
 )
 @opt.flag(
     "--json",
     "as_json",
-    help="When ready, print one JSON object.",
+    help="When the emulator is ready, print its addresses and a token as one JSON object.",
 )
 @opt.flag(
     "--quiet",
-    help="Print nothing when ready. The log still goes to stderr.",
+    help="Print nothing when the emulator is ready. The log is still written to stderr.",
 )
 @opt.option(
     "--ready-file",
     "ready_path",
     metavar="PATH",
     help=(
-        "When ready, write the JSON object that --json prints to this file. The emulator removes the "
-        "file when it stops."
+        "When the emulator is ready, write the JSON object that --json prints to this file. The "
+        "emulator removes the file when it stops."
     ),
     type=TYPES["FILE"],
 )
@@ -186,14 +186,14 @@ def start(
 ) -> None:
     """Run the emulator until Ctrl-C.
 
-    When ready, the emulator prints its addresses, a token, and lines to copy for a first request.
-    With --detach, it then continues in the background.
+    When the emulator is ready, it prints its addresses, a token, and the commands for a first
+    request. With --detach, it then keeps running in the background.
 
-    Each option can also be set by an environment variable. The variable's name is HOSTING_EMULATOR_
-    followed by the option's name in capitals, such as HOSTING_EMULATOR_DATA_DIR. Separate several
-    values with commas, and set a flag to 1. A settings file in the current directory can also set
-    options, by the same names. The file is hosting-emulator.yaml, or the table [tool.hosting-emulator] in
-    pyproject.toml:
+    Each option can also be set with an environment variable. The variable's name is
+    HOSTING_EMULATOR_ followed by the option's name in capitals, such as HOSTING_EMULATOR_DATA_DIR.
+    Separate several values with commas, and set a flag to 1. Options can also be set, under the
+    same names, in a settings file in the current directory: hosting-emulator.yaml, or the table
+    [tool.hosting-emulator] in pyproject.toml. For example:
 
     \b
       port: 4711
@@ -202,8 +202,8 @@ def start(
       assume: {accepted_status: 200}
       allow-origin: ["http://app.test:3000"]
 
-    The order of precedence is: option, environment variable, file, default. `doctor` shows where
-    each value comes from.
+    An option takes precedence over its environment variable, which takes precedence over the
+    settings file. `doctor` shows where each value comes from.
     """
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
@@ -226,8 +226,8 @@ def start(
 
         def announce(ready: Ready) -> None:
             _print_ready(ready, as_json=as_json, quiet=quiet)
-            # Write the file after the lines, because a program that waits for the file may then
-            # read the lines.
+            # Print the lines before writing the file, because a program that waits for the file may
+            # read them as soon as the file exists.
             if write is not None:
                 write(to_json(asdict(ready)) + "\n")
 
@@ -238,7 +238,9 @@ def start(
 def _start_detached(
     settings: Settings, ready_path: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
-    """Start the emulator in the background, and print its report when it is ready. Raises Failure."""
+    """Start the emulator in the background, and print its addresses when it is ready. Raises
+    Failure.
+    """
     from hosting_emulator_cli.background import log_file, start_in_background
 
     with start_errors_named():
@@ -254,7 +256,7 @@ def _print_ready(ready: Ready, *, as_json: bool, quiet: bool, log: Path | None =
 
 
 def _is_ephemeral(ephemeral: bool) -> bool:
-    """Return whether the state is kept in memory only.
+    """Return whether the state is kept only in memory.
 
     `--data-dir` on the command line overrides `ephemeral` in the settings file. Raises UsageError
     if both `--data-dir` and `--ephemeral` are given.
@@ -266,7 +268,7 @@ def _is_ephemeral(ephemeral: bool) -> bool:
     return False
 
 
-# Every option gets a variable, such as HOSTING_EMULATOR_DATA_DIR, because containers are configured
+# Give every option a variable, such as HOSTING_EMULATOR_DATA_DIR, because containers are configured
 # with variables.
 for parameter in start.params:
     if isinstance(parameter, click.Option) and parameter.envvar is None:

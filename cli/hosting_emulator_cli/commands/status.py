@@ -103,7 +103,8 @@ def _triggers_text(worlds: Sequence[WorldSummary]) -> str:
 def status(client: ControlClient) -> dict[str, Any]:
     """Show the running emulator and its worlds.
 
-    Shows version, uptime (real time), addresses, and each world's clock and counts.
+    Shows the version, the uptime (in real time), the addresses, and the clock and counts of each
+    world.
     """
     info = client.info()
     up = datetime.now(UTC) - datetime.fromisoformat(info.started_at)  # uptime is real time
@@ -119,19 +120,18 @@ def status(client: ControlClient) -> dict[str, Any]:
     "--timeout",
     "timeout_s",
     metavar="DURATION",
-    help="Give up after this much real time, such as 500ms, 30s or 2m.",
+    help="How long to wait, in real time, such as 500ms, 30s or 2m.",
     default="30s",
 )
 @opt.url_options
 def wait(timeout_s: float, url: str | None, control_token: str | None) -> int:
     """Wait until the emulator responds.
 
-    The exit code is 0 if the emulator responds, and 1 after the timeout. Like every command that
-    needs a running emulator, `wait` uses the address in --url or HOSTING_EMULATOR_URL. Without an
-    address, `wait` looks for the emulator of this folder: for the address in the ready file, which
-    `start` writes and HOSTING_EMULATOR_READY_FILE names, then for the emulator that uses the nearest
-    data directory. If there is no data directory, `wait` uses the port in HOSTING_EMULATOR_PORT or
-    in the settings file, or port 4620.
+    The exit code is 0 if the emulator responds, and 1 after the timeout. All commands that need a
+    running emulator find it in the same way: with --url or HOSTING_EMULATOR_URL, or else in the
+    ready file that HOSTING_EMULATOR_READY_FILE names, or else through the nearest data directory,
+    searching upward from this folder. If there is no data directory, they use 127.0.0.1 with the
+    port in HOSTING_EMULATOR_PORT or in the settings file, or port 4620.
     """
 
     # The container's health check runs this command every few seconds, so `wait` must stay fast.

@@ -49,12 +49,12 @@ def _stopped_text(stopped: Sequence[dict[str, Any]]) -> str:
         """
     ),
 )
-@opt.flag("--all", "is_for_all", help="Stop all running emulators that this user started.")
+@opt.flag("--all", "is_for_all", help="Stop all of this user's running emulators.")
 @opt.option(
     "--timeout",
     "timeout_s",
     metavar="DURATION",
-    help="Give up after this much real time for each emulator, such as 500ms, 30s or 2m.",
+    help="How long to wait for each emulator to exit, in real time, such as 500ms, 30s or 2m.",
     default="30s",
 )
 @prints(words=_stopped_text)
@@ -64,9 +64,9 @@ def stop(
 ) -> list[dict[str, Any]]:
     """Stop the emulator of this folder, and wait until it has ended.
 
-    The emulator stores its worlds and ends, as after Ctrl-C. --json prints the address, the process
-    and the data directory of each stopped emulator. An emulator in a test run or in `exec` ends
-    together with this program, and cannot be stopped separately.
+    Like after Ctrl-C, the emulator stores its worlds before it exits. --json prints the address,
+    the process and the data directory of each emulator that was stopped. An emulator that a test
+    run or `exec` started cannot be stopped separately: it exits together with that program.
     """
     if is_for_all:
         if is_typed("url"):

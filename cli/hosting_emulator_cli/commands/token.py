@@ -51,19 +51,19 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
 @opt.organization_option
 @opt.flag(
     "--without-session",
-    help="Print a token that has no interactive login session, like the token of a program.",
+    help="Print a token without an interactive login session, such as a program would have.",
 )
 @opt.flag(
     "--api-key",
-    help="Create a user API key instead, and print the key's value.",
+    help="Instead of a token, create a user API key and print its value.",
 )
 @opt.option(
     "--permission",
     "permissions",
     metavar="NAME",
     help=(
-        "With --api-key, give the key this permission. Repeatable. Default: all permissions that "
-        "the organization grants."
+        "With --api-key, a permission for the key. Repeatable. Default: all permissions that the "
+        "organization grants."
     ),
     multiple=True,
 )
@@ -71,8 +71,8 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     "--lifetime",
     metavar="DURATION",
     help=(
-        "Lifetime of the token in world time, such as 90s or 1h. Default: ten years. A token from "
-        "a sign-in lives one hour."
+        "How long the token is valid, in world time, such as 90s or 1h. Default: ten years. By "
+        "contrast, a token that a user gets by signing in is valid for one hour."
     ),
     type=TextType("duration", _read_lifetime),
 )
@@ -89,8 +89,8 @@ def token(
 ) -> AccessToken | NewApiKey:
     """Print an access token.
 
-    Prints just the token, ready to use in an Authorization header. --json adds the token's expiry
-    time. The token stays valid when world time goes back, for example after a reset.
+    Prints only the token, for use in an Authorization header. --json also prints when the token
+    expires. The token stays valid if world time moves back, for example after a reset.
     """
     if api_key and (without_session or lifetime is not None):
         raise click.UsageError("--api-key: leave out --without-session and --lifetime")

@@ -58,18 +58,18 @@ def trigger_detail(trigger: Trigger) -> str | None:
         """
     ),
 )
-@opt.flag("--follow", help="Print the triggers again whenever one of them changes, until Ctrl-C.")
+@opt.flag("--follow", help="Print the triggers again whenever one changes, until Ctrl-C.")
 @opt.json_option
 @opt.with_world
 def triggers(world: HostingEmulator, follow: bool, as_json: bool) -> None:
-    """Show triggers: the faults, outcomes and timeline entries, and what each waits for.
+    """Show faults, outcomes and timeline entries, and what each one is waiting for.
 
-    WAITS FOR is what must happen before a trigger acts. `-` means that the trigger no longer acts.
-    CONSIDERED counts the requests that were compared with the trigger. SEEN counts the requests
-    that matched. HITS counts the requests on which the trigger acted. For an outcome, SEEN and
-    HITS count operations, not requests. For a timeline entry, each count is 1 once the entry has
-    acted, and 0 before. If a fault or an outcome has not acted, a line below the table gives the
-    reason, such as how the nearest request differs.
+    These are called triggers. WAITS FOR is what must happen before a trigger acts (`-` if it no
+    longer acts). CONSIDERED is the number of requests that were checked against the trigger, SEEN
+    is the number of requests that matched it, and HITS is the number of requests on which it acted.
+    For an outcome, SEEN and HITS count operations instead of requests. For a timeline entry, all
+    three are 0 until the entry has acted, and then 1. If a fault or an outcome has not acted, a
+    line below the table says why, for example how the most similar request differed.
     """
     if not follow:
         _put_triggers(world.triggers, as_json=as_json)

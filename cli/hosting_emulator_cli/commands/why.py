@@ -60,12 +60,12 @@ def _why_text(why: Why) -> str:
 @opt.json_option
 @opt.with_world
 def why(world: HostingEmulator, subject: str | None, as_json: bool) -> None:
-    """Explain what is in progress, the state of an operation, or the response to a request.
+    """Explain what is in progress, the state of an operation, or the reason for a response.
 
-    SUBJECT is an operation's id, a project, or a request's number in the log. A project stands for its
-    operation in progress, or for its latest operation. Without SUBJECT, all operations in progress
-    are explained. For an operation, the output also contains the next event and ready-to-run
-    commands that advance the operation. All times are world time.
+    SUBJECT is the id of an operation, a project, or the number of a request in the log. For a
+    project, the command explains the operation that is in progress, or else the latest operation.
+    Without SUBJECT, it explains all operations that are in progress. For an operation, it also
+    prints the next event and commands that advance the operation. All times are world time.
     """
     if subject is None:
         return _put_all(world, as_json=as_json)

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 _ephemeral_option = opt.option(
     "--ephemeral/--on-disk",
-    help="Keep the world in memory only, or on disk. Default: the same as the emulator.",
+    help=(
+        "Store the world only in memory, or on disk. Default: in memory if the emulator is "
+        "ephemeral, and otherwise on disk."
+    ),
     default=False,
     show_default=False,
 )
@@ -62,7 +65,7 @@ def _reset_text(summary: WorldSummary) -> str:
 def world() -> None:
     """Create, copy, export and delete worlds.
 
-    The `default` world is served at /v1, and any other world at /worlds/NAME/v1.
+    The `default` world is served at /v1, and every other world at /worlds/NAME/v1.
     """
 
 
@@ -88,13 +91,16 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
 @opt.option(
     "--seed",
     metavar="TEXT",
-    help="Seed for ids, handles and secrets.",
+    help="Seed from which ids, handles and secrets are generated.",
 )
 @opt.option(
     "--clock",
     "mode",
     metavar="MODE",
-    help="real, frozen, skip, or scaled:RATE (world seconds per real second).",
+    help=(
+        "Clock mode: real, frozen, skip, or scaled:RATE (RATE is the number of world seconds per "
+        "real second)."
+    ),
 )
 @opt.at_option
 @opt.assume_option
@@ -103,7 +109,7 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
 @opt.option(
     "--ttl",
     metavar="SPAN",
-    help="Delete the world after this much real time without a request, such as 6h.",
+    help="Delete the world if it receives no request for this long, in real time, such as 6h.",
 )
 @prints("{value.name}", words=_new_world_text)
 @opt.with_client
@@ -119,7 +125,7 @@ def create(
 ) -> WorldSummary:
     """Create a world and print its name.
 
-    NAME consists of at most 63 lower-case letters, digits and hyphens. Default: a generated name.
+    NAME consists of up to 63 lower-case letters, digits and hyphens. Default: a generated name.
     """
     world_options["clock"] = clock_request(mode, at) or None
     world_options["assumptions"] = dict(assume) or None
@@ -166,7 +172,7 @@ _CHANGED_KINDS = {
 @opt.option(
     "--email",
     metavar="EMAIL",
-    help="The user's email. Default: ALIAS@people.example.",
+    help="The user's email address. Default: ALIAS@people.example.",
 )
 @opt.option(
     "--organization",
@@ -182,7 +188,7 @@ _CHANGED_KINDS = {
     "--role",
     metavar="ROLE",
     help=(
-        "The user's role: owner or member in an organization, and owner, maintainer or reader in a "
+        "The user's role: owner or member in an organization, or owner, maintainer or reader in a "
         "project."
     ),
 )
@@ -197,7 +203,7 @@ _CHANGED_KINDS = {
 @opt.option(
     "--file",
     metavar="FILE",
-    help="Add everything in the `world` of this scenario file (- reads stdin).",
+    help="Add everything in the `world` section of this scenario file (- for stdin).",
 )
 @prints(words=intervention_sentence)
 @opt.with_world
@@ -209,19 +215,19 @@ def add(
     file: Path | None,
     **field_options: Any,
 ) -> dict[str, str]:
-    """Add a user, a project, an API key or something else to a world.
+    """Add a user, a project, an API key or another record to a world.
 
-    KIND is organization, user, project or key. NAME is the alias of the new thing, or the user who
-    owns the new key. FIELD=VALUE sets any other field that the new thing has in a world file. VALUE
-    is parsed as JSON if possible.
+    To create a record, KIND is organization, user, project or key. NAME is the alias of the new
+    record or, for a key, the user who owns it. FIELD=VALUE sets any other field that such a record
+    has in a world file. VALUE is parsed as JSON if possible.
 
-    The other KINDs change something that exists: `member` gives user NAME a role, `deployment` adds
-    a deployment to project NAME, and `domain` adds the domain NAME to a project.
+    The other kinds change an existing record: `member` gives the user NAME a role, `deployment`
+    adds a deployment to the project NAME, and `domain` adds the domain NAME to a project.
     """
     values = dict(fields)
     values |= {field: text for field, text in field_options.items() if text is not None}
     if (file is None) == (name is None) or (file and values):
-        raise click.UsageError("give KIND and NAME, or --file FILE")
+        raise click.UsageError("use either KIND and NAME, or --file FILE")
     if file is not None:
         intervention = "add"
         document = read_world_file(str(file))
@@ -284,8 +290,8 @@ def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
     "--commit",
     metavar="COMMIT",
     help=(
-        "Copy the world's state after this commit (`world history` lists commits). Default: the "
-        "current state."
+        "Copy the state that the world had after this commit, which `world history` lists. "
+        "Default: the current state."
     ),
     type=WholeNumber(min=0),
 )
@@ -293,10 +299,10 @@ def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
 @prints("{value.name}", words="World {value.name} is served at {value.base_url}.")
 @opt.with_world
 def fork(world: HostingEmulator, name: str | None, **copy_options: Any) -> WorldSummary:
-    """Copy a world's current state, or an earlier state, into a new world.
+    """Copy a world's current state or an earlier state into a new world.
 
-    Prints the new world's name. NAME is the name of the new world. Default: a generated name.
-    --world is the world to copy.
+    Prints the name of the new world. NAME is the name of the new world (default: a generated name),
+    and --world is the world to copy.
     """
     return world.copy(name, **copy_options)
 
@@ -310,9 +316,10 @@ def _commit_text(commit: CommitEntry) -> str:
 @prints(columns("commit", "at", ("WHAT", _commit_text)))
 @opt.with_world
 def history(world: HostingEmulator, limit: int) -> list[CommitEntry]:
-    """List a world's latest commits, newest first, for `rewind` and `fork`.
+    """List a world's latest commits, newest first, for use with `rewind` and `fork`.
 
-    A commit is one accepted change. A world keeps its latest 1,000 commits while the emulator runs.
+    A commit is a change that was accepted. The emulator keeps each world's latest 1,000 commits
+    until it stops.
     """
     return world.commits(limit=limit)
 
@@ -322,10 +329,10 @@ def history(world: HostingEmulator, limit: int) -> list[CommitEntry]:
 @prints(words="World {value.name} was rewound to commit {commit}.")
 @opt.with_world
 def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
-    """Rewind a world to its state after a commit.
+    """Return a world to its state after an earlier commit.
 
-    COMMIT is a number that `world history` lists. Rewinding is itself a commit, so you can undo it. The
-    request log is kept.
+    COMMIT is the number of a commit in `world history`. A rewind is itself a commit, so it can be
+    undone. The request log does not change.
     """
     return world.rewind(commit)
 
@@ -343,12 +350,12 @@ def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
 @opt.flag(
     "--default",
     "to_default",
-    help="Return to the default world, even if a scenario was loaded.",
+    help="Return to the content of the default world, even if a scenario was loaded.",
 )
 @prints(words=_reset_text)
 @opt.with_world
 def reset(world: HostingEmulator, name: str | None, to_default: bool) -> WorldSummary:
-    """Reset a world to its initial state: the start of its scenario, if it has one.
+    """Reset a world to its initial state, which is the start of its scenario if it has one.
 
     NAME is the world to reset. Default: --world.
     """
@@ -376,17 +383,17 @@ def delete(client: ControlClient, name: str) -> None:
 @opt.flag(
     "--with-seed",
     help=(
-        "Include the seed. Anyone who knows the seed can compute the world's tokens, keys and "
+        "Include the seed. Anyone who has the seed can compute the world's tokens, keys and "
         "tickets."
     ),
 )
 @opt.with_world
 def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None:
-    """Export a world's whole state as one JSON document.
+    """Export a world's complete state as one JSON document.
 
-    By default, the file does not contain the seed. A world imported from a file without a seed gets
-    a new seed. The API keys of the imported world stay valid, but access tokens issued earlier do
-    not. Ids and secrets created later differ from those of the original world.
+    By default, the document does not contain the seed, and a world that is imported from it gets a
+    new seed. The imported world accepts the same API keys, but not the access tokens that were
+    issued earlier. Its later ids and secrets differ from those of the original world.
     """
     state = world.export(with_seed=with_seed)
     put_document(state, output, f"World {world.name} was written to")
@@ -401,9 +408,9 @@ def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None
 @prints(words="World {value.name} now has the content of {file}.")
 @opt.with_world
 def import_world(world: HostingEmulator, file: str, replace: bool) -> WorldSummary:
-    """Create a world from an exported document, or replace a world's state.
+    """Create a world from an exported document, or replace the state of an existing world.
 
-    FILE is a file from `world export`, or - for stdin.
+    FILE is a file that `world export` has written, or - for stdin.
     """
     state, name = read_json(file)
     if not isinstance(state, dict):
