@@ -42,7 +42,7 @@ def jobs(page: str) -> Iterator[Job]:
     commands = [
         step.command
         for block in blocks(page)
-        if block.language == "console"
+        if block.language == "console" and block.skipped is None
         for step in steps(block)
     ]
     yield Job(name="plain shell", commands=tuple(commands), env={}, service=None)

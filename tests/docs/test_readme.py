@@ -63,9 +63,9 @@ def test_the_commands_of_the_ideas_run_again_after_the_emulator_was_stopped(tmp_
                 terminals.type(command)
 
 
-def test_the_readme_has_at_most_140_lines_and_600_words():
-    assert README.count("\n") <= 140
-    assert len(without_blocks(README).split()) <= 600
+def test_the_readme_has_at_most_135_lines_and_500_words():
+    assert README.count("\n") <= 135
+    assert len(without_blocks(README).split()) <= 500
 
 
 def test_the_first_test_in_node_is_a_file_to_copy():
