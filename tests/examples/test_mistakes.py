@@ -134,7 +134,7 @@ def test_the_careful_client_passes_two_hundred_seeds(
 def test_the_careful_client_survives_every_fault_that_can_be_judged():
     code, report = explored("careful")
 
-    unclear = [point["point"] for point in report["points"] if point["verdict"] == "unclear"]
+    unclear = [point["trial"] for point in report["points"] if point["verdict"] == "unclear"]
     # It exits with 0 after it printed that the value of the key is lost: explore reads no words.
     assert {name.partition("/")[0] for name in unclear} == {"create_user_api_key#1"}
     assert (code, accused_of(report)) == (2, set())

@@ -102,7 +102,7 @@ def test_a_fault_that_is_not_survived_fails_the_test_with_the_matrix(explored: S
             "*503*reset",
             "create_user_api_key#1 *M2*",
             "*doubled at 3 points: 2 API keys, *1: 'ci' of owner in acme",
-            f"  again: pytest test_it.py::test_key --hosting-emulator-trial '{POINT}'",
+            f"  repeat: pytest test_it.py::test_key --hosting-emulator-trial '{POINT}'",
             "FAILED test_it.py::test_key - hosting_explore: 6 of 7 runs failed",
         ]
     )
@@ -389,7 +389,7 @@ def test_exploration_runs_in_workers_of_xdist(explored: Suite):
     result = explored.run(*explored.workers(2))
 
     assert result.parseoutcomes() == {"failed": 1, "passed": 1}
-    result.stdout.fnmatch_lines([f"  again: pytest test_it.py::test_key * '{POINT}'"])
+    result.stdout.fnmatch_lines([f"  repeat: pytest test_it.py::test_key * '{POINT}'"])
 
 
 RUDE = """
@@ -427,7 +427,7 @@ def test_findings_of_explored_runs_are_reported_at_the_end(explored: Suite):
             "*hosting emulator: conduct*",
             "test_it.py::test_key, explored:",
             f"    retried-too-soon: Retried too soon ({point})",
-            f"    again: pytest test_it.py::test_key --hosting-emulator-trial '{point}' "
+            f"    repeat: pytest test_it.py::test_key --hosting-emulator-trial '{point}' "
             "--hosting-emulator-conduct=report",
         ]
     )

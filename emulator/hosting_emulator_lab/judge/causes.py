@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from hosting_emulator.messages import ConductFinding, Severity
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
+from hosting_emulator_lab.judge.run_results import Verdict
 
 #: The severities, highest first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -80,6 +81,8 @@ class Symptom:
     happened, and `output` holds the last lines that the command printed. `request` names the request
     at which it happened, such as `create_user_api_key#1`. It is empty if there is no such request.
     `failed_tests` names the tests that failed, if the command is a test suite whose output names them.
+    `verdict` is the verdict on the trial, or None if something else shows the cause, such as a broken
+    rule of conduct.
     """
 
     trial: str
@@ -87,6 +90,7 @@ class Symptom:
     output: tuple[str, ...] = ()
     request: str = ""
     failed_tests: tuple[str, ...] = ()
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from hosting_emulator.sdk import JsonObject
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.exploration import Exploration, coverage
 from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.report_parts import evidence_document
 from hosting_emulator_lab.judge.trial_results import TrialResult, count_verdicts
 from hosting_emulator_lab.judge.trials import FaultTrial
 
@@ -52,12 +53,10 @@ def result_document(
     contains the command line that runs the point again.
     """
     document: JsonObject = {
-        "point": str(result.point),
-        "verdict": result.verdict,
-        "says": list(result.reasons),
+        **evidence_document(str(result.trial), result.verdict, result.message, result.output),
+        "reasons": list(result.reasons),
         "exit_code": result.exit_code,
         "duration_s": result.duration_s,
-        "output": list(result.output),
         "conduct": list(result.conduct),
         "codes": list(result.codes),
         "hit": result.hit,
@@ -77,8 +76,10 @@ def read_result(document: Mapping[str, Any]) -> TrialResult:
     for name, value in document.items():
         if isinstance(value, list):
             fields[name] = tuple(value)
-    fields["trial"] = FaultTrial(FaultPoint.read(fields.pop("point")))
-    fields["reasons"] = fields.pop("says")
+    for name in ("description", "message"):
+        # These describe other members for readers.
+        del fields[name]
+    fields["trial"] = FaultTrial(FaultPoint.read(document["trial"]))
     return TrialResult(**fields)
 
 

@@ -7,14 +7,15 @@ from xml.etree.ElementTree import Element
 from hosting_emulator import junit
 from hosting_emulator_lab.judge.exploration import Exploration
 from hosting_emulator_lab.judge.fault_points import FaultPoint
-from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
+from hosting_emulator_lab.judge.judgment import UNDECIDED
+from hosting_emulator_lab.judge.report_parts import whole_command_case
 from hosting_emulator_lab.judge.trial_results import TrialResult
 
 
 def junit_text(exploration: Exploration) -> str:
     """Return the JUnit report as an XML document, which ends with a newline.
 
-    The last suite contains the failures that do not belong to a single point, if there are any.
+    The last suite is about the whole command. One of its cases is an error if nothing was proven.
     """
     suites = []
     for request in exploration.plan.requests:
@@ -28,9 +29,7 @@ def junit_text(exploration: Exploration) -> str:
         if cases:
             duration_s = sum(result.duration_s for result in results)
             suites.append(junit.suite(request.name, cases, time=f"{duration_s:.3f}"))
-    command_cases = _command_cases(exploration)
-    if command_cases:
-        suites.append(junit.suite("whole command", command_cases, time="0"))
+    suites.append(junit.suite("whole command", _command_cases(exploration), time="0"))
     return junit.report(f"hosting-emulator explore {exploration.subject}", suites)
 
 
@@ -58,27 +57,27 @@ def _outcome_element(result: TrialResult, exploration: Exploration) -> Element |
 
     Return None if the client survived the point.
     """
-    meaning = VERDICT_MEANINGS[result.verdict].text
     if result.verdict == "not reached":
-        return junit.element("skipped", message=meaning)
+        return junit.element("skipped", message=result.explanation)
     if result.is_fine:
         return None
-    message = f"{result.verdict}: {'; '.join(result.reasons) or meaning}"
+    message = f"{result.verdict}: {result.explanation}"
     if result.verdict == "unclear":
         return junit.element("error", "\n".join(result.output), message=message)
-    repeat_line = f"again: {exploration.repeat_command(result.point)}"
+    repeat_line = f"repeat: {exploration.repeat_command(result.point)}"
     text = "\n".join([*result.output, *result.conduct, repeat_line])
     return junit.element("failure", text, type=result.verdict, message=message)
 
 
 def _command_cases(exploration: Exploration) -> list[Element]:
-    """Return the cases for failures that do not belong to a single point."""
+    """Return the cases for the clean run, if it has findings that count, and for the whole command."""
     cases = []
     if exploration.clean_findings:
         message = "; ".join(exploration.clean_findings)
         failure = junit.element("failure", message=message, type="misbehaved")
         cases.append(junit.case("clean run", "conduct", failure, time="0"))
-    if exploration.exit_code == 2:
-        error = junit.element("error", message=exploration.undecided_reason)
-        cases.append(junit.case("all runs", "decided", error, time="0"))
+    undecided_reason = ""
+    if exploration.exit_code == UNDECIDED:
+        undecided_reason = exploration.undecided_reason
+    cases.append(whole_command_case(undecided_reason))
     return cases

@@ -152,7 +152,6 @@ def _groups_html(groups: Sequence[Sequence[TrialResult]], exploration: Explorati
 def _group_html(number: int, group: Sequence[TrialResult], exploration: Exploration) -> str:
     first = group[0]
     verdict = first.verdict
-    reasons = "; ".join(first.reasons) or VERDICT_MEANINGS[verdict].text
     output = ""
     if first.output:
         output = f"<pre>{escape(chr(10).join(first.output))}</pre>"
@@ -162,8 +161,8 @@ def _group_html(number: int, group: Sequence[TrialResult], exploration: Explorat
         f'<section class="story" id="{_group_id(number)}">'
         f"<h3><code>{escape(first.point.request)}</code> "
         f'<span class="verdict {_css_class(verdict)}">{verdict}</span></h3>'
-        f"<p>{escape(reasons)}.</p>{output}{findings}"
-        f"<p>Again:</p><pre>{commands}</pre></section>"
+        f"<p>{escape(first.explanation)}.</p>{output}{findings}"
+        f"<h4>See it again</h4><pre>{commands}</pre></section>"
     )
 
 

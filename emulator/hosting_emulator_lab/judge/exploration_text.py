@@ -21,20 +21,18 @@ from hosting_emulator_lab.judge.exploration_matrix import (
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.lasting_effects import lasting_effect
 from hosting_emulator_lab.judge.point_plan import PointPlan
+from hosting_emulator_lab.judge.report_parts import RESULT_COLORS, output_lines
 from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS, Verdict
 from hosting_emulator_lab.judge.trial_results import TrialResult, count_verdicts
 
 #: The maximum width of a matrix with the names of faults, in characters.
 _WIDEST_MATRIX = 120
-#: The maximum number of characters of a printed output line.
-_LONGEST_LINE = 160
 #: The number of lines at the end of an output that are compared. If they are equal, two programs
 #: probably failed for the same reason.
 _COMPARED_LINES = 3
 _COLUMN_GAP = "  "
 #: Each column needs the width of two marks: before the commit and after it.
 _NARROWEST_COLUMN = 2
-_SUMMARY_COLORS = {0: "green", 1: "red", 2: "magenta"}
 
 
 def plan_text(plan: PointPlan, jobs: int) -> str:
@@ -183,9 +181,9 @@ def _group_text(
     points = count_text(len(group), "point")
     lines = [
         f"{first.point.request}  {_painted_verdict(first)} at {points}{_reasons_text(first)}",
-        *(paint("dim", f"  | {line[:_LONGEST_LINE]}") for line in output),
+        *output_lines(output, "  "),
         *(f"  conduct: {finding}" for finding in first.conduct),
-        *(f"  again: {repeat_command(result.point)}" for result in group),
+        *(f"  repeat: {repeat_command(result.point)}" for result in group),
     ]
     return "\n".join(lines)
 
@@ -195,7 +193,7 @@ def _conduct_text(exploration: Exploration) -> str:
     for summary in conduct_summaries(exploration):
         lines.append(f"conduct: {summary.text}")
         if summary.repeat_command:
-            lines.append(f"  again: {summary.repeat_command}")
+            lines.append(f"  repeat: {summary.repeat_command}")
     return "\n".join(lines)
 
 
@@ -205,5 +203,5 @@ def _summary_text(exploration: Exploration) -> str:
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in verdict_counts.items())
     runs = f"{count_text(len(exploration.results), 'run')}: {verdicts or 'nothing'}."
     figures = ", ".join(f"{name} {figure}" for name, figure in coverage_texts(exploration).items())
-    color = _SUMMARY_COLORS[exploration.exit_code]
+    color = RESULT_COLORS[exploration.exit_code]
     return "\n".join([paint(color, runs), *notes(exploration), f"Met: {figures}."])

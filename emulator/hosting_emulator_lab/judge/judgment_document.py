@@ -10,6 +10,7 @@ from hosting_emulator.sdk.coverage import coverage_document
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom
 from hosting_emulator_lab.judge.dependency_texts import dependency_document
 from hosting_emulator_lab.judge.judgment import Judgment
+from hosting_emulator_lab.judge.report_parts import evidence_document
 from hosting_emulator_lab.judge.trial_texts import trial_description
 from hosting_emulator_lab.judge.trials import read_trial
 
@@ -99,10 +100,9 @@ def _cause_document(cause: ClientCause, repeat: RepeatLine) -> JsonObject:
         "seen_alone": cause.seen_alone,
         "symptoms": [
             {
-                "trial": symptom.trial,
-                "description": trial_description(read_trial(symptom.trial)),
-                "message": symptom.message,
-                "output": list(symptom.output),
+                **evidence_document(
+                    symptom.trial, symptom.verdict, symptom.message, symptom.output
+                ),
                 "failed_tests": list(symptom.failed_tests),
             }
             for symptom in cause.symptoms

@@ -11,20 +11,24 @@ from hosting_emulator_lab.judge.dependency_texts import HEADING, dependency_line
 from hosting_emulator_lab.judge.judgment import UNDECIDED, Judgment
 from hosting_emulator_lab.judge.judgment_document import RepeatLine, repeatable_trial, symptom_text
 from hosting_emulator_lab.judge.judgment_text import COVERAGE_TITLE, tried_text
+from hosting_emulator_lab.judge.report_parts import whole_command_case
 
 
 def judgment_junit(judgment: Judgment, repeat: RepeatLine) -> str:
     """Return a judgment as JUnit XML.
 
     Each cause is a test case: a failure if its severity counts, and a passed case with its text as
-    output otherwise. One more case passes if the trials prove that the client survives. This case
-    is an error if no cause was found and nothing was proven. The client's dependencies are the
+    output otherwise. One more case passes if the client could be judged. This case is an error
+    if no cause was found and nothing was proven. The client's dependencies are the
     output of a case that always passes. The suite's properties are the numbers of planned and tried
     trials, and its output is the coverage of the contract by the clean run.
     """
     cases = [_failed_case(cause, repeat) for cause in judgment.counted_causes]
     cases += [_noted_case(cause, repeat) for cause in judgment.other_causes]
-    cases.append(_whole_case(judgment))
+    undecided_reason = ""
+    if judgment.exit_code == UNDECIDED:
+        undecided_reason = " ".join([*judgment.unproven, tried_text(judgment)])
+    cases.append(whole_command_case(undecided_reason))
     dependencies = dependency_lines(judgment.dependencies)
     if dependencies:
         output = junit.element("system-out", "\n".join(dependencies))
@@ -48,14 +52,6 @@ def _failed_case(cause: ClientCause, repeat: RepeatLine) -> Any:
 def _noted_case(cause: ClientCause, repeat: RepeatLine) -> Any:
     output = junit.element("system-out", f"{cause.text.title}\n{_details(cause, repeat)}")
     return junit.case("causes", cause.id, output, time="0")
-
-
-def _whole_case(judgment: Judgment) -> Any:
-    outcome = None
-    if judgment.exit_code == UNDECIDED:
-        message = " ".join([*judgment.unproven, tried_text(judgment)])
-        outcome = junit.element("error", message=message)
-    return junit.case("whole command", "survives", outcome, time="0")
 
 
 def _details(cause: ClientCause, repeat: RepeatLine) -> str:

@@ -18,6 +18,7 @@ from hosting_emulator_lab.judge.judgment_document import (
     shown_symptoms,
     symptom_text,
 )
+from hosting_emulator_lab.judge.report_parts import RESULT_COLORS, output_lines
 
 #: The heading above the coverage of the contract by the clean run.
 COVERAGE_TITLE = "What the clean run exercises of the contract:"
@@ -26,9 +27,7 @@ _LABEL_WIDTH = 9
 _INDENT = " " * 3
 #: The maximum number of lines of a command's output to show for a symptom.
 _MOST_OUTPUT_LINES = 6
-_LONGEST_LINE = 160
 _SEVERITY_STYLES = {"error": "red", "warning": "yellow", "note": "dim"}
-_RESULT_STYLES = {0: "green", 1: "red", 2: "magenta"}
 _wrapped = partial(wrap, break_long_words=False, break_on_hyphens=False)
 
 
@@ -61,7 +60,7 @@ def tried_text(judgment: Judgment) -> str:
 
 
 def _head(judgment: Judgment) -> Iterator[str]:
-    style = _RESULT_STYLES[judgment.exit_code]
+    style = RESULT_COLORS[judgment.exit_code]
     yield paint("bold", f"judge: {judgment.command}")
     figures = (
         f"{count_text(judgment.request_count, 'request')} in the clean run, "
@@ -75,8 +74,8 @@ def _cause_lines(number: int, cause: ClientCause, repeat: RepeatLine) -> Iterato
     yield f"{number}. {severity}: {cause.text.title} [{cause.id}]"
     for symptom in shown_symptoms(cause):
         yield from _labelled("seen", f"In {symptom.trial}, {symptom_text(symptom)}")
-        for line in symptom.output[-_MOST_OUTPUT_LINES:]:
-            yield paint("dim", f"{_INDENT}{' ' * _LABEL_WIDTH}| {line[:_LONGEST_LINE]}")
+        last_lines = symptom.output[-_MOST_OUTPUT_LINES:]
+        yield from output_lines(last_lines, _INDENT + " " * _LABEL_WIDTH)
     others = other_trials(cause)
     if others:
         yield from _labelled("", f"and at {count_text(len(others), 'other trial')}")
@@ -104,7 +103,7 @@ def _labelled(label: str, text: str) -> Iterator[str]:
 
 
 def _summary(judgment: Judgment) -> Iterator[str]:
-    yield paint(_RESULT_STYLES[judgment.exit_code], tried_text(judgment))
+    yield paint(RESULT_COLORS[judgment.exit_code], tried_text(judgment))
     for reason in judgment.unproven:
         yield f"Not proven: {reason}"
     yield from judgment.remarks

@@ -10,7 +10,7 @@ from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CauseText
 from hosting_emulator_lab.judge.causes import Symptom, gather_causes
 from hosting_emulator_lab.judge.clean_runs import compare_clean_runs, try_clean_run
-from hosting_emulator_lab.judge.run_results import UNDECIDED_VERDICTS, VERDICT_MEANINGS
+from hosting_emulator_lab.judge.run_results import UNDECIDED_VERDICTS
 from hosting_emulator_lab.judge.symptoms import symptoms_of
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
@@ -55,8 +55,7 @@ def try_once(runs: TrialRuns, trial: Trial, *, limit_s: float, severity: Severit
 
 
 def _verdict_text(result: TrialResult) -> str:
-    reasons = "; ".join(result.reasons) or VERDICT_MEANINGS[result.verdict].text
-    return f"{result.verdict}: {reasons}"
+    return f"{result.verdict}: {result.explanation}"
 
 
 def _altered_text(result: TrialResult) -> str:

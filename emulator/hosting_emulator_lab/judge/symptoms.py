@@ -18,7 +18,6 @@ from hosting_emulator_lab.judge.fault_points import FaultPoint, kind_of
 from hosting_emulator_lab.judge.judged_run import NO_VALUE
 from hosting_emulator_lab.judge.lasting_effects import LastingEffect
 from hosting_emulator_lab.judge.lasting_verdicts import crash_line
-from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
 from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, causes_of_points
@@ -120,11 +119,8 @@ def finding_symptom(trial: str, finding: ConductFinding) -> Symptom:
 
 
 def _verdict_symptom(result: TrialResult, request: str) -> Symptom:
-    message = "; ".join(result.reasons) or VERDICT_MEANINGS[result.verdict].text
-    if result.verdict != "unclear":
-        message = f"{result.verdict}: {message}"
     tests = failed_tests(result.printed_lines)
-    return Symptom(str(result.trial), message, result.output, request, tests)
+    return Symptom(str(result.trial), result.message, result.output, request, tests, result.verdict)
 
 
 def _for_fault(text: CauseText, fault: str) -> CauseText:

@@ -58,6 +58,21 @@ class TrialResult:
         return self.verdict in FINE_VERDICTS
 
     @property
+    def explanation(self) -> str:
+        """The reasons for the verdict or, if there are none, what the verdict means."""
+        return "; ".join(self.reasons) or VERDICT_MEANINGS[self.verdict].text
+
+    @property
+    def message(self) -> str:
+        """The verdict and its explanation, as all reports show them.
+
+        A verdict of `unclear` is left out, because its explanation says what is unclear.
+        """
+        if self.verdict == "unclear":
+            return self.explanation
+        return f"{self.verdict}: {self.explanation}"
+
+    @property
     def point(self) -> FaultPoint:
         """The fault point of the trial, which must be the trial of a fault."""
         assert isinstance(self.trial, FaultTrial)

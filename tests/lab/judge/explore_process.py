@@ -65,7 +65,7 @@ def explore_report(*arguments: str, **options: Any) -> dict[str, Any]:
 
 def verdicts_by_point(report: dict[str, Any]) -> dict[str, str]:
     """Return the verdict on each point of a JSON report."""
-    return {point["point"]: point["verdict"] for point in report["points"]}
+    return {point["trial"]: point["verdict"] for point in report["points"]}
 
 
 def marked_process_ids(mark: str) -> list[int]:

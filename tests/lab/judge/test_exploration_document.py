@@ -76,6 +76,18 @@ def test_a_written_result_is_read_back_unchanged(point_result: TrialResult):
     assert read_result(document) == point_result
 
 
+def test_a_result_describes_its_trial_and_its_verdict_in_words():
+    failed = result(f"{KEY}/timeout/before_commit", verdict="failed", reasons=("exit code 3",))
+    hung = result(f"{KEY}/timeout/before_commit", verdict="hung")
+
+    document = result_document(failed)
+
+    assert document["trial"] == f"{KEY}/timeout/before_commit"
+    assert document["description"] == f"no response to {KEY} arrives, before it takes effect"
+    assert (document["verdict"], document["message"]) == ("failed", "failed: exit code 3")
+    assert result_document(hung)["message"] == "hung: the client did not end within the time limit"
+
+
 def test_only_results_with_findings_have_a_command_that_repeats_their_run():
     failed = result(f"{KEY}/timeout/before_commit", verdict="failed")
     impolite = result(f"{KEY}/timeout/before_commit", conduct=("retried-too-soon: No",))
@@ -92,7 +104,7 @@ def test_only_results_with_findings_have_a_command_that_repeats_their_run():
 
 @pytest.mark.parametrize(
     "change",
-    [{"point": "nonsense"}, {"unknown": 1}],
+    [{"trial": "nonsense"}, {"unknown": 1}],
     ids=["invalid_point", "unknown_key"],
 )
 def test_a_document_with_another_content_is_not_read_as_a_result(change: dict[str, object]):

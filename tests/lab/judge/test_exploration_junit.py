@@ -52,6 +52,19 @@ def test_the_junit_report_has_a_suite_for_failures_that_belong_to_no_point():
     assert failure.get("message") == "missing-idempotency-key: No key"
 
 
+def test_an_exploration_that_proves_nothing_is_an_error_of_the_whole_command():
+    unreached = result(f"{KEY}/timeout/after_commit", verdict="not reached", hit=False)
+    survived = result(f"{KEY}/timeout/after_commit")
+
+    messages = []
+    for exploration in (sample_exploration(unreached), sample_exploration(survived)):
+        case = Xml.fromstring(junit_text(exploration)).find(".//testcase[@name='judged']")
+        assert case is not None
+        messages += [error.get("message") for error in case]
+
+    assert messages == ["No failure hit a request, so nothing is known about the command."]
+
+
 def test_the_junit_report_is_valid_xml_for_any_output():
     output = ("\x00\x1b]<\ud800",)
     failed = result(f"{KEY}/timeout/after_commit", verdict="failed", output=output)

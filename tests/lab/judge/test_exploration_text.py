@@ -39,7 +39,7 @@ def test_the_text_report_has_a_matrix_a_group_with_its_command_and_a_summary():
     group_lines = [
         f"{KEY}  doubled at 1 point: {DOUBLED_REASON}",
         "  | <Done> & done",
-        f"  again: {REPEAT_COMMAND}",
+        f"  repeat: {REPEAT_COMMAND}",
     ]
     assert "\n".join(group_lines) in text
     assert "3 runs: 1 survived, 1 not reached, 1 doubled.\n1 point not run: interrupted.\n" in text
@@ -101,7 +101,7 @@ def test_points_with_the_same_result_share_one_text_with_a_command_each():
     text = report_text(sample_exploration(*results))
 
     assert text.count("exit code 1") == 1
-    assert text.count("  again: ") == 2
+    assert text.count("  repeat: ") == 2
 
 
 def test_output_that_ends_with_the_same_lines_is_printed_once():
@@ -122,7 +122,7 @@ def test_output_that_ends_with_the_same_lines_is_printed_once():
 
     assert text.count("deploy.py") == 1
     assert f"  | … as at {first_point}\n  | NoResponse: timed out" in text
-    assert text.count("  again: ") == 2
+    assert text.count("  repeat: ") == 2
 
 
 def test_the_text_of_a_misbehaved_run_names_the_rules():
@@ -154,7 +154,7 @@ def test_a_conduct_finding_of_several_runs_is_printed_once_with_one_command():
 
     assert f"conduct: {FINDING} ({KEY}/timeout/before_commit and 1 more)" in text
     command = f"hosting-emulator explore --trial '{KEY}/timeout/before_commit' -- ./deploy.sh"
-    assert text.count(f"again: {command}") == 1
+    assert text.count(f"repeat: {command}") == 1
 
 
 def test_conduct_findings_of_the_clean_run_are_printed_with_their_command():
@@ -169,7 +169,7 @@ def test_conduct_findings_of_the_clean_run_are_printed_with_their_command():
     silent = report_text(replace(exploration, conduct="off"))
     strict = report_text(replace(exploration, conduct="error"))
 
-    lines = f"conduct: {FINDING} (the clean run)\n  again: hosting-emulator exec -- ./deploy.sh"
+    lines = f"conduct: {FINDING} (the clean run)\n  repeat: hosting-emulator exec -- ./deploy.sh"
     assert lines in reporting
     assert "retried-too-soon" not in silent
     assert "The clean run itself has conduct findings." not in reporting

@@ -325,7 +325,7 @@ def test_exploring_ten_requests_with_every_fault_kind_takes_less_than_a_minute()
 
 def repeat_commands(report: str) -> list[list[str]]:
     """Return the words of each command in a text report that repeats a run."""
-    prefix = "  again: "
+    prefix = "  repeat: "
     return [
         shlex.split(line.removeprefix(prefix))
         for line in report.splitlines()

@@ -243,5 +243,5 @@ def test_explore_combines_wire_faults_and_outcomes():
 
     report = explore_report("--faults", "gateway_error", "--outcomes", "--max-runs", "4", *command)
 
-    phases = {point["point"].rpartition("/")[2] for point in report["points"]}
+    phases = {point["trial"].rpartition("/")[2] for point in report["points"]}
     assert phases == {"before_commit", "lasting"}

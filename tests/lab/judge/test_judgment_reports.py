@@ -12,12 +12,15 @@ import pytest
 
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom
+from hosting_emulator_lab.judge.exploration_document import result_document
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.judgment_document import judgment_document
 from hosting_emulator_lab.judge.judgment_junit import judgment_junit
 from hosting_emulator_lab.judge.judgment_page import judgment_page
 from hosting_emulator_lab.judge.judgment_text import judgment_text
+from hosting_emulator_lab.judge.symptoms import symptoms_of
 from hosting_emulator_lab.judge.trials import read_trial
+from tests.lab.judge.samples import result
 from tests.support.sample_coverage import SAMPLE_COVERAGE
 
 TRIAL = "create_user_api_key#1/connection_reset/after_commit"
@@ -79,6 +82,18 @@ def test_all_reports_state_the_same_result(given: Judgment, code: int) -> None:
         assert f'id="{cause.id}"' in page
         assert junit.find(f".//testcase[@name='{cause.id}']") is not None
     assert [row["id"] for row in document["causes"]] == [cause.id for cause in given.causes]
+
+
+def test_judge_and_explore_describe_a_trial_in_the_same_way() -> None:
+    failed = result(TRIAL, verdict="failed", reasons=("exit code 3",), output=("no luck",))
+    ((text, symptom),) = symptoms_of(failed)
+
+    document = judgment_document(judgment(ClientCause(text, (symptom,))), repeat)
+
+    of_explore = result_document(failed)
+    (of_judge,) = document["causes"][0]["symptoms"]
+    for member in ("trial", "description", "verdict", "message", "output"):
+        assert of_judge[member] == of_explore[member]
 
 
 def test_a_cause_shows_evidence_reason_remedy_and_a_line_that_repeats_it() -> None:
