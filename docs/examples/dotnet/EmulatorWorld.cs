@@ -2,8 +2,8 @@ using System.Net.Http.Json;
 using System.Text.Json;
 
 /// <summary>
-/// A fresh world of the hosting emulator for each test. Copy this file into your test project. The environment
-/// variables that it reads come from <c>hosting-emulator exec -- CMD</c>, or from <c>hosting-emulator env</c>.
+/// A fresh world of the hosting emulator for a test. Copy this file into your test project.
+/// <c>hosting-emulator exec -- CMD</c> and <c>hosting-emulator env</c> set the environment variables that it reads.
 /// </summary>
 public sealed class EmulatorWorld : IAsyncDisposable
 {
@@ -16,47 +16,47 @@ public sealed class EmulatorWorld : IAsyncDisposable
 
     private EmulatorWorld(JsonElement summary) => _summary = summary;
 
-    /// <summary>What stands before <c>/v1/…</c> in this world.</summary>
+    /// <summary>The part of the world's URLs that precedes <c>/v1/…</c>.</summary>
     public string BaseUrl => Text(_summary, "base_url");
 
     /// <summary>An access token of the user <c>owner</c>.</summary>
     public string Token => Text(_summary.GetProperty("token"), "access_token");
 
-    /// <summary>Creates a world. Its clock stands still until the test moves it.</summary>
+    /// <summary>Creates a world. Its clock is frozen until the test advances it.</summary>
     public static async Task<EmulatorWorld> CreateAsync()
     {
         var body = new { clock = new { mode = "frozen" }, token = new { } };
         return new EmulatorWorld(await ControlAsync(HttpMethod.Post, "/worlds", body));
     }
 
-    /// <summary>The full URL of a path. <c>new Uri(baseUri, path)</c> would lose the world.</summary>
+    /// <summary>Returns the full URL of a path. <c>new Uri(baseUri, path)</c> would drop the world.</summary>
     public string Url(string path) => BaseUrl + path;
 
-    /// <summary>The id of a project.</summary>
+    /// <summary>Returns the id of a project.</summary>
     public string Project(string alias) =>
         Text(_summary.GetProperty("projects").EnumerateArray().First(project => Text(project, "alias") == alias), "id");
 
-    /// <summary>An access token of another user, for example <c>reader</c>.</summary>
+    /// <summary>Returns an access token for another user, such as <c>reader</c>.</summary>
     public async Task<string> TokenOfAsync(string user) =>
         Text(await SendAsync(HttpMethod.Post, "/tokens", new { user }), "access_token");
 
-    /// <summary>Moves the clock forward, for example by <c>10m</c>.</summary>
+    /// <summary>Advances the clock, for example by <c>10m</c>.</summary>
     public Task AdvanceAsync(string by) => SendAsync(HttpMethod.Post, "/clock/advance", new { by });
 
-    /// <summary>Moves the clock forward until an operation ends, and returns its final state.</summary>
+    /// <summary>Advances the clock until an operation ends, and returns its final state.</summary>
     public async Task<string> UntilAsync(string operation)
     {
         await SendAsync(HttpMethod.Post, "/clock/advance", new { until_operation = operation });
         return Text(await SendAsync(HttpMethod.Get, $"/operations/{operation}/why"), "state");
     }
 
-    /// <summary>Arms a fault: <c>new { abort = new { code = "rate_limited" }, times = 1 }</c>.</summary>
+    /// <summary>Arms a fault, such as <c>new { abort = new { code = "rate_limited" }, times = 1 }</c>.</summary>
     public Task AddFaultAsync(object fault) => SendAsync(HttpMethod.Post, "/faults", fault);
 
-    /// <summary>Sets how the next operation ends: <c>new { fail = new { phase = "deploying" } }</c>.</summary>
+    /// <summary>Chooses how the next operation ends: <c>new { fail = new { phase = "deploying" } }</c>.</summary>
     public Task AddOutcomeAsync(object outcome) => SendAsync(HttpMethod.Post, "/outcomes", outcome);
 
-    /// <summary>The requests of this world with their responses, the newest first.</summary>
+    /// <summary>Returns the requests to this world with their responses, newest first.</summary>
     public async Task<JsonElement> RequestsAsync() =>
         (await SendAsync(HttpMethod.Get, "/requests?trail=false")).GetProperty("items");
 

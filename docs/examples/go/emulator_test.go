@@ -1,5 +1,6 @@
-// A fresh world of the hosting emulator for each test. Copy this file into your package: it needs only Go 1.18.
-// The environment variables that it reads come from `hosting-emulator exec -- CMD`, or from `hosting-emulator env`.
+// Creates a fresh world of the hosting emulator for each test. Copy this file into your package.
+// It requires Go 1.18 or newer, and no modules. The environment variables that it reads are set
+// by `hosting-emulator exec -- CMD` and by `hosting-emulator env`.
 package client_test
 
 import (
@@ -10,7 +11,7 @@ import (
 	"testing"
 )
 
-// world is one isolated hosting service. Its clock stands still until the test moves it.
+// world is an isolated copy of the hosting service. Its clock is frozen until the test advances it.
 type world struct {
 	t        *testing.T
 	Name     string `json:"name"`
@@ -35,7 +36,7 @@ func freshWorld(t *testing.T) *world {
 	return w
 }
 
-// url returns the full URL of a path. url.ResolveReference would lose the world, so join the strings.
+// url returns the full URL of a path. url.ResolveReference would drop the path of the world.
 func (w *world) url(path string) string { return w.BaseURL + path }
 
 // project returns the id of a project.
@@ -50,7 +51,7 @@ func (w *world) project(alias string) string {
 	return ""
 }
 
-// tokenOf returns an access token of another user, for example reader.
+// tokenOf returns an access token for another user, such as reader.
 func (w *world) tokenOf(user string) string {
 	w.t.Helper()
 	var created token
@@ -58,13 +59,13 @@ func (w *world) tokenOf(user string) string {
 	return created.AccessToken
 }
 
-// advance moves the clock forward, for example by 10m.
+// advance advances the clock, for example by 10m.
 func (w *world) advance(by string) {
 	w.t.Helper()
 	w.send("POST", "/clock/advance", map[string]any{"by": by}, nil)
 }
 
-// until moves the clock forward until an operation ends, and returns the operation's final state.
+// until advances the clock until an operation ends, and returns the operation's final state.
 func (w *world) until(operation string) string {
 	w.t.Helper()
 	w.send("POST", "/clock/advance", map[string]any{"until_operation": operation}, nil)
@@ -73,19 +74,19 @@ func (w *world) until(operation string) string {
 	return ended.State
 }
 
-// addFault arms a fault, written as JSON: {"abort": {"code": "rate_limited"}, "times": 1}.
+// addFault arms a fault in JSON, such as {"abort": {"code": "rate_limited"}, "times": 1}.
 func (w *world) addFault(fault string) {
 	w.t.Helper()
 	w.send("POST", "/faults", json.RawMessage(fault), nil)
 }
 
-// addOutcome sets how the next operation ends, written as JSON: {"fail": {"phase": "deploying"}}.
+// addOutcome chooses how the next operation ends, in JSON, such as {"fail": {"phase": "deploying"}}.
 func (w *world) addOutcome(outcome string) {
 	w.t.Helper()
 	w.send("POST", "/outcomes", json.RawMessage(outcome), nil)
 }
 
-// requests returns method and status of the requests of this world, the newest first.
+// requests returns the method and status of each request to this world, newest first.
 func (w *world) requests() []request {
 	w.t.Helper()
 	var log struct{ Items []request }

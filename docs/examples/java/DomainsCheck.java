@@ -5,7 +5,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 
-/** Domains are applied after an outage. */
+/** Checks that domains are applied after an outage. */
 public final class DomainsCheck {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 

@@ -9,16 +9,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A fresh world of the hosting emulator for each test; closing it deletes it. Copy this file into your project: it
- * needs only Java 11. The environment variables that it reads come from {@code hosting-emulator exec -- CMD}, or from
- * {@code hosting-emulator env}.
+ * A fresh world of the hosting emulator for a test. Closing the world deletes it. Copy this file into your project.
+ * It requires Java 11 or newer, and no libraries. The environment variables that it reads are set by
+ * {@code hosting-emulator exec -- CMD} and by {@code hosting-emulator env}.
  */
 public final class EmulatorWorld implements AutoCloseable {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
   private static final String CONTROL_URL = System.getenv("HOSTING_CONTROL_URL");
   private static final String CONTROL_TOKEN = System.getenv("HOSTING_EMULATOR_CONTROL_TOKEN");
 
-  /** What stands before {@code /v1/…} in this world. */
+  /** The part of the world's URLs that precedes {@code /v1/…}. */
   public final String baseUrl;
 
   /** An access token of the user {@code owner}. */
@@ -27,7 +27,7 @@ public final class EmulatorWorld implements AutoCloseable {
   private final String summary;
   private final String path;
 
-  /** Create a world. Its clock stands still until the test moves it. */
+  /** Create a world. Its clock is frozen until the test advances it. */
   public EmulatorWorld() throws IOException, InterruptedException {
     summary = control("POST", "/worlds", "{\"clock\": {\"mode\": \"frozen\"}, \"token\": {}}");
     baseUrl = field(summary, "base_url");
@@ -35,43 +35,43 @@ public final class EmulatorWorld implements AutoCloseable {
     path = "/worlds/" + field(summary, "name");
   }
 
-  /** The full URL of a path. {@code URI.resolve} would lose the world, so join the strings. */
+  /** Return the full URL of a path. {@code URI.resolve} would drop the path of the world. */
   public URI url(String path) {
     return URI.create(baseUrl + path);
   }
 
-  /** The id of a project, organization or user. */
+  /** Return the id of a project, organization or user. */
   public String id(String alias) {
     return field(summary.substring(summary.indexOf("\"alias\":\"" + alias + "\"")), "id");
   }
 
-  /** An access token of another user, for example {@code reader}. */
+  /** Return an access token for another user, such as {@code reader}. */
   public String tokenOf(String user) throws IOException, InterruptedException {
     return field(send("POST", "/tokens", "{\"user\": \"" + user + "\"}"), "access_token");
   }
 
-  /** Move the clock forward, for example by {@code 10m}. */
+  /** Advance the clock, for example by {@code 10m}. */
   public void advance(String by) throws IOException, InterruptedException {
     send("POST", "/clock/advance", "{\"by\": \"" + by + "\"}");
   }
 
-  /** Move the clock forward until an operation ends, and return the operation's final state. */
+  /** Advance the clock until an operation ends, and return the operation's final state. */
   public String until(String operation) throws IOException, InterruptedException {
     send("POST", "/clock/advance", "{\"until_operation\": \"" + operation + "\"}");
     return field(send("GET", "/operations/" + operation + "/why", null), "state");
   }
 
-  /** Arm a fault, written as JSON: {"abort": {"code": "rate_limited"}, "times": 1}. */
+  /** Arm a fault in JSON, such as {"abort": {"code": "rate_limited"}, "times": 1}. */
   public void addFault(String fault) throws IOException, InterruptedException {
     send("POST", "/faults", fault);
   }
 
-  /** Set how the next operation ends, written as JSON: {"fail": {"phase": "deploying"}}. */
+  /** Choose how the next operation ends, in JSON, such as {"fail": {"phase": "deploying"}}. */
   public void addOutcome(String outcome) throws IOException, InterruptedException {
     send("POST", "/outcomes", outcome);
   }
 
-  /** The requests of this world with their responses, as JSON, the newest first. */
+  /** Return the requests to this world with their responses, as JSON, newest first. */
   public String requests() throws IOException, InterruptedException {
     return send("GET", "/requests?trail=false", null);
   }
@@ -82,7 +82,7 @@ public final class EmulatorWorld implements AutoCloseable {
     send("DELETE", "", null);
   }
 
-  /** The first value of a field of text. With a JSON library in your project, use that instead. */
+  /** Return the first value of a text field. If your project has a JSON library, use the library instead. */
   public static String field(String json, String name) {
     Matcher match = Pattern.compile("\"" + name + "\":\"([^\"]*)\"").matcher(json);
     if (!match.find()) throw new IllegalArgumentException("there is no " + name + " in " + json);

@@ -1,5 +1,6 @@
-// A fresh world of the hosting emulator for each test. Copy this file into your project: it needs only Node 18.
-// The environment variables that it reads come from `hosting-emulator exec -- CMD`, or from `hosting-emulator env`.
+// Creates a fresh world of the hosting emulator for each test. Copy this file into your project.
+// It requires Node 18 or newer, and no packages. The environment variables that it reads are set
+// by `hosting-emulator exec -- CMD` and by `hosting-emulator env`.
 
 const CONTROL_URL = process.env.HOSTING_CONTROL_URL;
 const CONTROL_TOKEN = process.env.HOSTING_EMULATOR_CONTROL_TOKEN;
@@ -17,10 +18,10 @@ async function control(method, path, body) {
 }
 
 /**
- * Create a world. Its clock stands still until the test moves it.
+ * Create a world. By default, its clock is frozen until the test advances it.
  *
- * Examples of options: `{ clock: { mode: "skip" } }`, with which polling moves the clock,
- * and `{ scenario: { name: "provider-outage" } }` or `{ scenario: { text: yaml } }`.
+ * With the option `{ clock: { mode: "skip" } }`, each poll advances the clock. The options
+ * `{ scenario: { name: "provider-outage" } }` and `{ scenario: { text: yaml } }` choose a scenario.
  */
 export async function freshWorld(options = {}) {
   const summary = await control("POST", "/worlds", { clock: { mode: "frozen" }, token: {}, ...options });
@@ -32,7 +33,7 @@ export class World {
 
   constructor({ name, base_url, token, organizations, projects }) {
     this.#path = `/worlds/${name}`;
-    /** What stands before `/v1/…` in this world. */
+    /** The part of the world's URLs that precedes `/v1/…`. */
     this.baseUrl = base_url;
     /** An access token of the user `owner`. */
     this.token = token.access_token;
@@ -41,43 +42,43 @@ export class World {
     this.projects = idsByAlias(projects);
   }
 
-  /** The full URL of a path. `new URL(path, baseUrl)` would lose the world, so join the strings. */
+  /** Return the full URL of a path. `new URL(path, baseUrl)` would drop the path of the world. */
   url(path) {
     return this.baseUrl + path;
   }
 
-  /** Like the global `fetch`, with a path instead of a URL, and with the token of `owner`. */
+  /** Send a request like the global `fetch`, but to a path of this world and with the token of `owner`. */
   fetch(path, { headers, ...options } = {}) {
     return fetch(this.url(path), { headers: { Authorization: `Bearer ${this.token}`, ...headers }, ...options });
   }
 
-  /** An access token of another user, for example `reader`. */
+  /** Return an access token for another user, such as `reader`. */
   async tokenOf(user) {
     return (await this.#send("POST", "/tokens", { user })).access_token;
   }
 
-  /** Move the clock forward, for example by `10m`. */
+  /** Advance the clock, for example by `10m`. */
   async advance(by) {
     await this.#send("POST", "/clock/advance", { by });
   }
 
-  /** Move the clock forward until an operation ends, and return the operation's final state. */
+  /** Advance the clock until an operation ends, and return the operation's final state. */
   async until(operation) {
     await this.#send("POST", "/clock/advance", { until_operation: operation.id });
     return (await this.#send("GET", `/operations/${operation.id}/why`)).state;
   }
 
-  /** Arm a fault: `{ abort: { code: "rate_limited" }, times: 1 }`. */
+  /** Arm a fault, such as `{ abort: { code: "rate_limited" }, times: 1 }`. */
   async addFault(fault) {
     return await this.#send("POST", "/faults", fault);
   }
 
-  /** Set how the next operation ends: `{ fail: { phase: "deploying" } }`. */
+  /** Choose how the next operation ends, for example with `{ fail: { phase: "deploying" } }`. */
   async addOutcome(outcome) {
     return await this.#send("POST", "/outcomes", outcome);
   }
 
-  /** The requests of this world with their responses, the newest first. */
+  /** Return the requests to this world with their responses, newest first. */
   async requests() {
     return (await this.#send("GET", "/requests?trail=false")).items;
   }
