@@ -24,7 +24,7 @@ from hosting_emulator_lab.judge.run_observation import JudgeFailed, TooManyReque
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
-    from hosting_emulator_lab.judge.run_results import RunEnd
+    from hosting_emulator_lab.judge.run_results import CleanRunFailed, RunEnd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +126,25 @@ def show_output(end: RunEnd) -> None:
     """Print the last lines of a run's output to stderr."""
     for line in end.output:
         out.say(f"| {printable(line)}")
+
+
+def clean_run_failure(error: CleanRunFailed, tool: str, *, limit_option: str) -> Failure:
+    """Print the output of a clean run that failed, and return the error of the tool.
+
+    `limit_option` is the option that lets a clean run take longer.
+    """
+    show_output(error.end)
+    if error.end.hung:
+        return Failure(
+            f"the command {error} even without failures. If it is a server, wrap it: "
+            f"hosting-emulator {tool} -- sh -c 'start it; drive it; stop it'. If it takes longer, "
+            f"give a larger {limit_option}"
+        )
+    occasion = " when it runs a second time" if error.is_second else ""
+    return Failure(
+        f"the command {error}{occasion} even without failures; {tool} needs clean runs that succeed. "
+        "The command's output is above"
+    )
 
 
 def write_reports(options: ToolOptions, writers: ReportWriters) -> None:

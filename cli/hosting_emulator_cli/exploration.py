@@ -19,11 +19,11 @@ from hosting_emulator_cli.client_runs import ClientRuns
 from hosting_emulator_cli.client_tools import (
     ReportWriters,
     ToolOptions,
+    clean_run_failure,
     connections_remark,
     default_jobs,
     observation_failures,
     run_tool,
-    show_output,
     watch_connections,
     write_reports,
 )
@@ -134,11 +134,7 @@ class _Exploration:
         except RunsStopped:
             return 2
         except CleanRunFailed as error:
-            show_output(error.end)
-            raise Failure(
-                f"the command {error} even without faults; explore needs a first "
-                "run that succeeds. The command's output is above"
-            ) from error
+            raise clean_run_failure(error, "explore", limit_option="--time-limit") from error
 
     def _run_point(
         self, point: FaultPoint, runs: TrialRuns, clean: CleanRun, watch: ConnectionWatch | None

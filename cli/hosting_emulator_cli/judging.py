@@ -13,6 +13,7 @@ from hosting_emulator_cli.client_runs import ClientRuns
 from hosting_emulator_cli.client_tools import (
     ReportWriters,
     ToolOptions,
+    clean_run_failure,
     connections_remark,
     default_jobs,
     observation_failures,
@@ -39,11 +40,6 @@ if TYPE_CHECKING:
     from hosting_emulator.messages import Severity
     from hosting_emulator_lab.judge.judgment import Judgment
     from hosting_emulator_lab.judge.trials import Trial
-
-_SERVER_HINT = (
-    "If it is a server, wrap it: hosting-emulator judge -- sh -c 'start it; drive it; stop it'. If it "
-    "takes longer, give a larger --budget"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +94,7 @@ class _CommandJudge:
         except RunsStopped:
             return 2
         except CleanRunFailed as error:
-            raise self._clean_failure(error) from error
+            raise clean_run_failure(error, "judge", limit_option="--budget") from error
         except ScaledRunFailed as error:
             show_output(error.end)
             raise Failure(
@@ -142,17 +138,6 @@ class _CommandJudge:
         for remark in connections_remark(watch):
             out.say(remark)
         return single.exit_code
-
-    def _clean_failure(self, error: CleanRunFailed) -> Failure:
-        """Print the output of a clean run that failed, and return the error."""
-        show_output(error.end)
-        if error.end.hung:
-            return Failure(f"the command {error} even without failures. {_SERVER_HINT}")
-        occasion = " when it runs a second time" if error.is_second else ""
-        return Failure(
-            f"the command {error}{occasion} even without failures; judge needs clean runs that succeed. "
-            "The command's output is above"
-        )
 
     def _write_reports(self, judgment: Judgment) -> None:
         """Write the requested files, and print the report. Raises Failure."""

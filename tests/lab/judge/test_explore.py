@@ -157,11 +157,13 @@ def test_a_failure_that_does_not_recur_is_reported_but_counts_as_survived(tmp_pa
     [
         (
             shell_script("echo why; exit 3"),
-            "| why\nError: the command ended with 3 even without faults;",
+            "| why\nError: the command ended with 3 even without failures;",
         ),
         (
             ("--time-limit", "200ms", *shell_script("sleep 9")),
-            "the command did not end within 0.2 s",
+            "the command did not end within 0.2 s even without failures. If it is a server, wrap it: "
+            "hosting-emulator explore -- sh -c 'start it; drive it; stop it'. If it takes longer, "
+            "give a larger --time-limit\n",
         ),
         (shell_script("true"), "the command sends no request to the emulator: "),
         (("--", "no-such-command"), "Error: no-such-command: command not found\n"),
@@ -178,6 +180,13 @@ def test_explore_says_why_a_command_cannot_be_explored(arguments: tuple[str, ...
     assert (process.returncode, process.stdout) == (2, "")
     assert reason in process.stderr
     assert process.stderr.splitlines()[-1].startswith("Error: ")
+
+
+def test_explore_says_that_a_command_fails_when_it_runs_a_second_time(tmp_path: Path):
+    process = run_explore(*shell_script("[ ! -e before ] && touch before"), cwd=tmp_path)
+
+    assert process.returncode == 2
+    assert "the command ended with 1 when it runs a second time even" in process.stderr
 
 
 # --- Interruption and continuation ---------------------------------------------------------------
