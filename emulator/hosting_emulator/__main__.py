@@ -1,4 +1,4 @@
-"""Runs the command as `python -m hosting_emulator`, even if its folder is not on the PATH."""
+"""Runs the CLI as `python -m hosting_emulator`, which works even if the command is not on the PATH."""
 
 from __future__ import annotations
 

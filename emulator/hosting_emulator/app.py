@@ -1,4 +1,4 @@
-"""Routes every request to its handler: a world's `/v1`, the control API, or a dev origin."""
+"""Routes requests to their handlers: a world's `/v1`, the control API, or a dev origin."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORLDS_PATH: Final = "/worlds/"
 
 @dataclass(slots=True)
 class App:
-    """Handles the requests to one set of worlds."""
+    """Handles the requests to a set of worlds."""
 
     worlds: Worlds
     site: Site
@@ -56,9 +56,9 @@ class App:
         return await self._handle_call(request, self._default_engine, path, query)
 
     def _find_world(self, path: str) -> tuple[Engine | None, str]:
-        """Return the engine of the world that a path names, and the rest of the path.
+        """Return the engine of the world named in a path, and the rest of the path.
 
-        The engine is None if the path names no world, or an unknown world.
+        The engine is None if the path names no world or an unknown one.
         """
         if not path.startswith(_WORLDS_PATH):
             return None, path
@@ -70,7 +70,9 @@ class App:
     async def _handle_call(
         self, request: web.BaseRequest, engine: Engine, path: str, query: str
     ) -> web.StreamResponse:
-        """Return the response of a world's public API, or of the dev origin of a ticket."""
+        """Return the response from a world's public API or, if the request redeems a ticket, from
+        the ticket's dev origin.
+        """
         refusal = self.site.host_refusal(request.headers.getall("Host", ()))
         if path == REDEEM_PATH and refusal is None:
             project = dev_origins.project_of_ticket(engine, query)
@@ -84,7 +86,7 @@ class App:
             return await public_api.handle(request, engine, path, query, self.site, refusal)
         preflight = preflight_response(request, origin)
         if preflight is not None:
-            # A preflight request is not a call, so it is not logged.
+            # Preflight requests are not calls, so they are not logged.
             return responses.dated(preflight, engine.date_s())
         headers = cors_headers(origin)
         return await public_api.handle(
@@ -119,7 +121,7 @@ class App:
     # --- Responses of the default world to requests that cannot be parsed -------------------------
 
     def docs_url(self) -> str:
-        """Return the base URL of the documentation that problems link to."""
+        """Return the base URL of the documentation to which problems link."""
         docs_url = self._default_engine.world.assumptions.docs_url
         if docs_url == "own":
             return self.site.own_url + DOCS_PATH

@@ -1,8 +1,8 @@
-"""Builds the whole emulator from its settings, opens the sockets, and closes them.
+"""Builds a complete emulator from its settings, and opens and closes its sockets.
 
-This module makes no decisions about requests. `start_checks` refuses invalid settings, and
-`default_world` builds the default world. The other entry points for commands are `logs`,
-`inspection` and `stories`.
+This module makes no decisions about requests. Invalid settings are refused in `start_checks`, and
+the default world is built in `default_world`. The other modules that commands use directly are
+`logs`, `inspection` and `stories`.
 """
 
 from __future__ import annotations
@@ -88,12 +88,12 @@ from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIAT
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator")
-#: The time in real seconds that open connections get to finish when the emulator stops. Connections
-#: that are still open after that are cancelled, and get another _GRACE_S seconds to close.
+#: When the emulator stops, open connections have this many real seconds to finish. Connections that
+#: are still open after that are cancelled, and get another _GRACE_S seconds to close.
 _GRACE_S = 0.2
-#: The interval between checks of the data directory's files, in real seconds.
+#: How often the files in the data directory are checked: the interval in real seconds.
 _CHECK_FILES_S = 0.5
-#: Real seconds for which threads may still run after everything has been stored.
+#: How long threads may continue to run after everything has been stored, in real seconds.
 _THREADS_GRACE_S = 2.0
 _WILDCARDS = ("0.0.0.0", "::", "")
 #: Exceptions whose messages tell the user what is wrong with the settings, the state or a scenario.
@@ -108,18 +108,19 @@ _REFUSALS = (
 
 
 class Emulator:
-    """A whole emulator in this process. Use it as an async context manager, or call `start` and `stop`.
+    """A complete emulator in this process. Use it as an async context manager, or call `start` and
+    `stop`.
 
-    The constructor raises StartError for settings that contradict each other or the stored state,
-    and for a port in use. After such an error, the stored state is unchanged. If another process
-    takes the port in the meantime, `start` fails after the constructor has already replaced the
-    stored world.
+    The constructor raises StartError if the settings contradict each other or the stored state, or
+    if a port is in use. The stored state is then unchanged. However, if another process takes the
+    port between the constructor and `start`, `start` fails after the constructor has already
+    replaced the stored world.
 
-    If `copy_of` is another emulator, the default world is a copy of that emulator's default world. The
-    settings must then have no data directory, scenario or imported state.
+    If `copy_of` is another emulator, the default world is a copy of that emulator's default world.
+    The settings must then not contain a data directory, a scenario or an imported state.
 
-    The control API calls `request_stop` to stop the emulator. If `request_stop` is None, the control
-    API cannot stop it.
+    The control API calls `request_stop` to stop the emulator. If it is None, the control API cannot
+    stop the emulator.
     """
 
     def __init__(
@@ -135,10 +136,10 @@ class Emulator:
         self._library = ScenarioLibrary(settings.library)
         self._watch: asyncio.Task[None] | None = None
         self._servers: list[tuple[asyncio.Server, SSLContext | None]] = []
-        #: Reopens the ports that a fault closed.
+        #: The task that reopens ports after a fault has closed them.
         self._reopening: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
-        #: Releases the data directory and other resources at the end.
+        #: The resources to release at the end, such as the data directory.
         self._resources = ExitStack()
         self._site = Site(public_url=public_url(settings), token=control_token(settings))
         if self._site.token is not None:
@@ -150,7 +151,7 @@ class Emulator:
                 self._variation = read_variation(settings.vary, settings.vary_only or None)
             except VariationRefused as error:
                 raise StartError(f"--vary: {error}") from None
-        # These checks come before the data directory is created, so that a start that fails them
+        # Make these checks before the data directory is created, so that a start that fails them
         # leaves no trace.
         state = None
         if settings.state is not None:
@@ -166,8 +167,8 @@ class Emulator:
                     settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
                 )
                 self._resources.callback(self._directory.close)
-                # Check the ports before any world is changed, because a start that cannot listen
-                # must change nothing.
+                # Check the ports before any world is changed, because a start that cannot open its
+                # ports must not change anything.
                 if is_stored:
                     check_ports(settings)
             self.worlds = Worlds(self._directory, rebuild=rebuild)
@@ -186,9 +187,10 @@ class Emulator:
         log_worlds(settings, self.worlds)
 
     def _open_worlds(self, state: World | None) -> bool:
-        """Open the stored worlds, and create or replace the default world as the settings say.
+        """Open the stored worlds, and create or replace the default world according to the
+        settings.
 
-        Returns whether the default world's state is new.
+        Returns whether the default world has a new state.
         """
         settings = self._settings
         source = settings.state or settings.scenario
@@ -219,7 +221,7 @@ class Emulator:
         return False
 
     def _warn_of_replacement(self) -> None:
-        """Warn that a changed world was replaced, and name the command that restores the world."""
+        """Warn that a world that had changed was replaced, and say which command restores it."""
         if not self._default.has_changed:
             return
         _log.warning(
@@ -229,7 +231,7 @@ class Emulator:
         )
 
     def _replacement_refusal(self) -> StartError:
-        """Return the error that refuses to replace a stored world without `--replace`."""
+        """Return the error for a start that would replace a stored world without `--replace`."""
         settings = self._settings
         option = "--import"
         if settings.state is None:
@@ -252,16 +254,16 @@ class Emulator:
     def _copy(self, other: Emulator) -> None:
         """Create the default world as a copy of another emulator's default world.
 
-        If this emulator's settings specify a different variation, the copy varies accordingly.
+        If this emulator's settings specify a variation, the copy uses it.
         """
         self.worlds.add(other._default.world, ephemeral=False, begins=True)
         if self._variation != other._variation:
             self._vary()
 
     def _build(self, scenario: Scenario) -> tuple[World, str]:
-        """Return a scenario's world, and the title of the commit that loads the world.
+        """Return a scenario's world, and the title of the commit that loads it.
 
-        Raises ScenarioError if the scenario is invalid, and StartError if it contains a TLS
+        Raises ScenarioError if the scenario is invalid, or StartError if it contains a TLS
         handshake fault but there is no TLS port.
         """
         world = build_scenario_world(scenario, self._settings, self._default.world.seed)
@@ -310,7 +312,7 @@ class Emulator:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
         site.names = frozenset(name.lower() for name in allowed)
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
-        # If the public URL names another machine, requests come through a proxy.
+        # If the public URL is on another machine, requests arrive through a proxy.
         site.is_behind_proxy = is_reached_from_outside(site.public_url)
         app = App(self.worlds, site, self._facts(), self._library)
         functions = ServerFunctions(app.docs_url, app.date_s, app.request_id, self._refuse)
@@ -349,24 +351,24 @@ class Emulator:
         )
 
     def _storage_problem(self) -> str | None:
-        """Return the problem with the data directory, or None if there is no problem."""
+        """Return the problem with the data directory, or None if there is none."""
         if self._directory is None:
             return None
         return self._directory.problem
 
     async def _check_files(self) -> None:
-        """Detect files in the data directory that are deleted while the emulator uses them."""
+        """Detect if files in the data directory are deleted while the emulator is using them."""
         assert self._directory is not None
         while True:
             await asyncio.sleep(_CHECK_FILES_S)
             self._directory.check_files()
 
     async def _load_when_changed(self, path: Path) -> None:
-        """Load a scenario whenever its file changes. If a load fails, log the error and keep the world."""
-        # Imported here because only a start with `--watch` needs this package.
+        """Reload a scenario whenever its file changes. If this fails, log the error and keep the world."""
+        # Imported here because this package is needed only with `--watch`.
         from watchfiles import awatch
 
-        # Watch the folder, because editors replace the file with a new file.
+        # Watch the folder, because editors replace a file with a new one.
         async for _ in awatch(path.parent, watch_filter=lambda _, changed: Path(changed) == path):
             try:
                 world, title = self._build(read_file(path))
@@ -378,7 +380,7 @@ class Emulator:
 
     async def _listen(self, port: int, context: SSLContext | None) -> asyncio.Server:
         host = self._settings.host
-        # Check the port again, because callers other than the command line may not have checked it.
+        # Check the port again, because not all callers have checked it, as the command line has.
         if not 0 <= port <= 65535:
             raise StartError(f"port {port} is not a valid port: use 0 to 65535")
         try:
@@ -410,7 +412,7 @@ class Emulator:
             self._reopening = asyncio.create_task(reopen())
 
     def _server_context(self) -> SSLContext:
-        # Imported here because few emulators serve TLS, and this import loads cryptography, which
+        # Imported here because few emulators serve TLS, and the import loads cryptography, which
         # takes 60 ms.
         from hosting_emulator.http.handshakes import certificate_problem
         from hosting_emulator.http.tls import LocalAuthority
@@ -432,7 +434,9 @@ class Emulator:
         return authority.server_context()
 
     def publish(self) -> None:
-        """Let commands find this emulator: by its data directory, and in the registry of the user."""
+        """Make it possible for commands to find this emulator, through its data directory and the
+        user's registry.
+        """
         record = EmulatorRecord(
             url=self._site.local_url,
             instance=self._instance,
@@ -445,7 +449,7 @@ class Emulator:
         self._resources.enter_context(registered(record))
 
     def ready(self) -> Ready:
-        """Return the report of a running emulator, including a new access token.
+        """Report that the emulator is running, with its addresses and a new access token.
 
         Raises StartError if the user in the settings does not exist.
         """
@@ -513,7 +517,9 @@ class Emulator:
         )
 
     def _ready_user(self, world: World) -> User | None:
-        """Return the user in the settings, or else the world's default user. Raises StartError."""
+        """Return the user named in the settings or, if none is named, the world's default user.
+        Raises StartError.
+        """
         name = self._settings.user
         if name is None:
             return default_user(world)
@@ -534,7 +540,7 @@ class Emulator:
         for server, _ in self._servers:
             server.close()
         for engine in self.worlds:
-            engine.feed.end()  # Otherwise, the shutdown would wait for the feed's listeners.
+            engine.feed.end()  # otherwise, the shutdown would wait for the feed's listeners
         if self._servers:
             self._http.pre_shutdown()
             await self._http.shutdown(_GRACE_S)
@@ -547,10 +553,10 @@ class Emulator:
 
 
 def _command(settings: Settings, words: str) -> str:
-    """Return a command line for the default world of an emulator with these settings.
+    """Return a command line that applies to the default world of an emulator with these settings.
 
-    If the system chooses the port, the line contains the default port, because the actual port is
-    not known before the start.
+    If the system chooses the port, the default port is used, because the actual port is not known
+    before the start.
     """
     host = settings.host
     if host in _WILDCARDS:
@@ -560,7 +566,7 @@ def _command(settings: Settings, words: str) -> str:
 
 
 def _url_host(host: str) -> str:
-    """Return a host as it is written in URLs, with brackets around an IPv6 address."""
+    """Return a host in the form used in URLs, with brackets around an IPv6 address."""
     if ":" in host:
         return f"[{host}]"
     return host
@@ -569,9 +575,10 @@ def _url_host(host: str) -> str:
 def run(
     settings: Settings, announce: Callable[[Ready], None], *, is_published: bool = False
 ) -> None:
-    """Run an emulator until SIGINT or SIGTERM, and call `announce` when it is ready. Raises StartError.
+    """Run an emulator until SIGINT or SIGTERM is received. Call `announce` when it is ready. Raises
+    StartError.
 
-    With `is_published`, commands find the emulator by its folder, and the control API can stop it.
+    With `is_published`, commands can find the emulator, and the control API can stop it.
     """
 
     async def serve(end: threading.Timer) -> None:
@@ -587,12 +594,13 @@ def run(
         async with Emulator(settings, request_stop=request_stop) as emulator:
             if is_published:
                 emulator.publish()
-            # Use a thread, because `ready` loads cryptography, and no request should wait for that.
+            # Use a thread, because `ready` loads cryptography, and requests should not have to wait
+            # for that.
             announce(await asyncio.to_thread(emulator.ready))
             await warm_up()
             await stopping.wait()
-        # Everything is stored now, so the process must not wait for a thread that is still working,
-        # such as a thread that reads a large scenario.
+        # Everything has been stored, so the process must not wait for a thread that is still
+        # working, for example on reading a large scenario.
         end.start()
 
     log_to_stderr(settings)
@@ -605,8 +613,9 @@ def run(
 
 
 async def warm_up() -> None:
-    """Load the models of request bodies, and exclude loaded objects from garbage collection."""
-    # Ignore OSError: if no file can be opened now, the models are loaded when a request needs them.
+    """Load the models for request bodies, and exclude all objects loaded so far from garbage collection."""
+    # Ignore OSError: if no more files can be opened, the models are loaded when a request needs
+    # them.
     with suppress(OSError):
         await asyncio.to_thread(load_models)
     gc.collect()

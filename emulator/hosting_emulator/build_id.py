@@ -1,7 +1,7 @@
-"""The id of this build. Two builds between releases have the same version, but different ids.
+"""The id of this build. Builds between two releases have the same version but different ids.
 
-The id is a digest of the packaged files. The build hook writes the id to a file beside this file.
-An editable install has no id, because its files change.
+The id is a digest of the packaged files. The build hook writes it to a file next to this one. An
+editable install has no id, because its files change.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ FULL_VERSION = f"{__version__}+{BUILD_ID}"
 
 
 def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
-    """Return names that distinguish another build from this build, or None if they are equal.
+    """Return names that distinguish another build from this one, or None if they are the same
+    build.
 
-    `other` has the form `VERSION+BUILD`. If the versions differ, the names are the versions. If the
+    `other` has the form `VERSION+BUILD`. If the versions differ, they are used as the names. If the
     other build has no id, only the versions are compared.
     """
     other_version, _, other_build = other.partition("+")

@@ -1,4 +1,4 @@
-"""Builds the default world when an emulator starts: from a scenario, an exported state, or the settings."""
+"""Builds the default world when an emulator starts, from a scenario, an exported state or the settings."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from hosting_emulator.world.value import World
 
 
 def read_state(path: Path, seed: str | None) -> World:
-    """Return the default world from a file with an exported state.
+    """Read the default world from a file that contains an exported state.
 
-    Raises StartError for an invalid state, with the file and the position of the error.
+    If the state is invalid, raises StartError with the file and the position of the error.
     """
     try:
         world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0, seed)
@@ -39,12 +39,12 @@ def read_state(path: Path, seed: str | None) -> World:
 
 
 def build_scenario_world(scenario: Scenario, settings: Settings, seed: str) -> World:
-    """Build the world of a scenario, with the clock and the assumptions in the settings.
+    """Build a scenario's world, with the clock and the assumptions from the settings.
 
-    A reset of the world restores the clock and the assumptions of the scenario. `seed` applies to a
-    scenario without a seed. Raises ScenarioError, ClockRefused or AssumptionRefused.
+    Resetting the world restores the clock and the assumptions from the scenario. `seed` is used if
+    the scenario has no seed. Raises ScenarioError, ClockRefused or AssumptionRefused.
     """
-    # Imported here because few starts have a scenario, and the import takes 20 ms.
+    # Imported here because few emulators start with a scenario, and the import takes 20 ms.
     from hosting_emulator.scenario.build import build_world
 
     now_ms = machine_ms()
@@ -54,7 +54,7 @@ def build_scenario_world(scenario: Scenario, settings: Settings, seed: str) -> W
 
 
 def rebuild(world: World, source: WorldSource, now_machine_ms: int) -> World:
-    """Rebuild a scenario's world from the text in its source. Raises ScenarioError."""
+    """Rebuild a scenario's world from the scenario text in its source. Raises ScenarioError."""
     # Imported here because few worlds have a scenario, and the import takes 20 ms.
     from hosting_emulator.scenario.build import build_world
 
@@ -63,7 +63,9 @@ def rebuild(world: World, source: WorldSource, now_machine_ms: int) -> World:
 
 
 def world_source(settings: Settings) -> WorldSource:
-    """Return the source of a new default world, which contains the settings for its clock and assumptions."""
+    """Return the source for a new default world, which contains the clock and assumptions from the
+    settings.
+    """
     mode, rate = clock_of(settings)
     at_ms = None
     if settings.at is not None:
@@ -73,7 +75,7 @@ def world_source(settings: Settings) -> WorldSource:
 
 
 def clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
-    """Return the clock's mode and rate from the settings. A value that is not set is None."""
+    """Return the clock's mode and rate from the settings. Values that are not set are None."""
     mode, _, rate = (settings.clock or "").partition(":")
     rate_value = None
     if rate:

@@ -1,6 +1,7 @@
-"""Inspects a data directory from outside: its worlds, damaged state, and files that others may read.
+"""Inspects a data directory from outside: its worlds, any damage, and files that other users can
+read.
 
-The inspection opens no file for writing, so it can inspect a directory that an emulator is using.
+No file is opened for writing, so a directory can be inspected while an emulator is using it.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from hosting_emulator.storage.recovery import recover
 class Inspection:
     """The state of a data directory.
 
-    `held` means that an emulator is using the directory, so no world was read. `refused` contains a
-    message with the reason and the remedy for each world that `start` would refuse to load.
-    `notices` are messages about damage that `start` would tolerate. `exposed` are files with
+    `held` means that an emulator is using the directory, so no world was read. For each world that
+    `start` would refuse to load, `refused` contains a message with the reason and the remedy.
+    `notices` are messages about damage that `start` would tolerate. `exposed` lists files with
     secrets that other users can read.
     """
 
@@ -50,7 +51,7 @@ def inspect(path: Path) -> Inspection:
 
 
 def _read_world(folder: Path, inspection: Inspection) -> None:
-    """Read a world, and record its damage."""
+    """Read a world, and record any damage."""
     try:
         world = recover(folder)
     except StateRefused as refused:

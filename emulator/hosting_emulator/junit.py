@@ -1,4 +1,4 @@
-"""Builds JUnit XML, which build servers display: a report with suites of test cases and their counts."""
+"""Builds JUnit XML, which build servers can display: a report with suites of test cases and their counts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-#: Characters that XML does not allow, not even escaped.
+#: Matches characters that XML does not allow, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: The names of a suite's counts, each with the element that marks the test cases to count.
+#: A suite's counts: the name of each, with the element that marks the test cases to be counted.
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def element(tag: str, text: str | None = None, /, **attributes: object) -> Xml.Element:
-    """Return an XML element. Characters that XML does not allow are replaced."""
+    """Create an XML element. Characters that XML does not allow are replaced."""
     new = Xml.Element(tag, {name: _writable(value) for name, value in attributes.items()})
     if text is not None:
         new.text = _writable(text)
@@ -23,9 +23,10 @@ def element(tag: str, text: str | None = None, /, **attributes: object) -> Xml.E
 def case(
     classname: str, name: str, outcome: Xml.Element | None = None, /, **attributes: object
 ) -> Xml.Element:
-    """Return a test case.
+    """Create a test case.
 
-    `outcome` is the `failure`, `error`, `skipped` or `system-out` element of the case, if any.
+    `outcome` is the test case's `failure`, `error`, `skipped` or `system-out` element, if it has
+    one.
     """
     new = element("testcase", classname=classname, name=name, **attributes)
     if outcome is not None:
@@ -34,7 +35,7 @@ def case(
 
 
 def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.Element:
-    """Return a suite that contains and counts these test cases."""
+    """Create a suite that contains these test cases and their counts."""
     counts = {
         count: sum(case.find(tag) is not None for case in cases) for count, tag in _COUNTS.items()
     }
@@ -46,8 +47,9 @@ def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.
 
 
 def report(name: str, suites: Sequence[Xml.Element]) -> str:
-    """Return a report as an XML document, which ends with a newline."""
-    # Leave out the count of skipped cases, because Jenkins's schema allows no such attribute here.
+    """Return a report as an XML document that ends with a newline."""
+    # Leave out the number of skipped cases, because Jenkins's schema does not allow this attribute
+    # here.
     counts = {
         count: sum(int(suite.get(count, 0)) for suite in suites)
         for count in ("tests", "failures", "errors")

@@ -1,10 +1,10 @@
 """Logs the activity of a running emulator to stderr, as text or as JSON.
 
-All loggers are children of the `hosting_emulator` logger. Warnings and errors concern the emulator
-itself. At level info there is also a line for each request (logger `requests`), and for each
-creation, replacement or deletion of a world (loggers `worlds` and `storage`). At level debug there
-is a line for each commit (`commits`) and for each run of due events (`due_events`). Requests and
-commits are logged by listeners, which exist only at the levels that need them.
+All loggers are children of the `hosting_emulator` logger. Warnings and errors are about the
+emulator itself. At level info, a line is also logged for each request (logger `requests`), and
+whenever a world is created, replaced or deleted (loggers `worlds` and `storage`). At level debug, a
+line is also logged for each commit (`commits`) and each time due events run (`due_events`).
+Requests and commits are logged by listeners, which are added only at the levels that need them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log = logging.getLogger("hosting_emulator")
 _requests_log = logging.getLogger("hosting_emulator.requests")
 _commits_log = logging.getLogger("hosting_emulator.commits")
 _due_events_log = logging.getLogger("hosting_emulator.due_events")
-#: The members of a request's summary that become fields of its log record.
+#: The members of a request's summary that are included as fields in its log record.
 _REQUEST_FIELDS = (
     "n",
     "method",
@@ -50,9 +50,9 @@ _REQUEST_FIELDS = (
     "duration_us",
     "why",
 )
-#: Harmless messages from asyncio about a response to a client that has disconnected.
+#: Harmless messages from asyncio about responses to clients that have disconnected.
 _DISCONNECT_MESSAGES = ("SSL connection is closed", "socket.send() raised exception.")
-#: The width of the column for calls. The longest call name fits in this width.
+#: The width of the column for calls, in which the longest call name fits.
 _CALL_WIDTH = 27
 _RESET = "\x1b[0m"
 _DIM = "\x1b[2m"
@@ -62,9 +62,10 @@ _YELLOW = "\x1b[33m"
 
 
 def log_to_stderr(settings: Settings) -> None:
-    """Send this process's log records to stderr, at the level and in the format given in the settings.
+    """Send this process's log records to stderr, at the level and in the format chosen in the
+    settings.
 
-    Records from other packages are never written if they are below level warning.
+    Records from other packages are written only from level warning upward.
     """
     handler = logging.StreamHandler(sys.stderr)
     if settings.log_format == "json":
@@ -82,7 +83,7 @@ def log_to_stderr(settings: Settings) -> None:
 
 
 def log_worlds(settings: Settings, worlds: Worlds) -> None:
-    """Log the requests and commits of these worlds, if the level in the settings includes them."""
+    """Log these worlds' requests and commits, if the level in the settings includes them."""
     if settings.log_requests or settings.log_level in ("info", "debug"):
         worlds.tally.listener = _log_request
     if settings.log_level == "debug":
@@ -128,7 +129,7 @@ class JsonLines(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a record as one line."""
+        """Format a record as one line."""
         line: dict[str, Any] = {
             "time": format_timestamp(int(record.created * 1000)),
             "level": record.levelname.lower(),
@@ -142,14 +143,14 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """Formats records for a user: warnings with the program's name, all other records with their time."""
+    """Formats records for users: warnings with the program's name, all other records with the time."""
 
     def __init__(self, *, color: bool) -> None:
         super().__init__("hosting-emulator: %(message)s")
         self._color = color
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a record as one line. A traceback adds more lines."""
+        """Format a record as one line, or as several if it has a traceback."""
         fields = getattr(record, "fields", None)
         if fields is not None and "method" in fields:
             return self._request_line(record, fields)
@@ -161,7 +162,7 @@ class TextLines(logging.Formatter):
         return f"{head}  {_printable(record.getMessage())}"
 
     def _request_line(self, record: logging.LogRecord, fields: dict[str, Any]) -> str:
-        """Return a line for a request: first the fixed-width columns, then the longer columns."""
+        """Format a request as one line: first the columns with a fixed width, then the longer ones."""
         head = f"{_clock_time(record)}  {fields['world']:<10}  #{fields['n']:<5}"
         target = fields["path"]
         if fields["query"]:
@@ -196,7 +197,7 @@ class TextLines(logging.Formatter):
 
 
 def _color_of(fields: dict[str, Any]) -> str:
-    """Return the color of a request's status."""
+    """Return the color for a request's status."""
     status = fields["status"]
     if fields["lost"] or not status or status >= 500:
         return _RED
@@ -206,13 +207,13 @@ def _color_of(fields: dict[str, Any]) -> str:
 
 
 def _clock_time(record: logging.LogRecord) -> str:
-    """Return a record's time in the machine's time zone, to the millisecond."""
+    """Return a record's time in the machine's time zone, with milliseconds."""
     moment = datetime.fromtimestamp(record.created).astimezone()
     return f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}"
 
 
 def _printable(text: str) -> str:
-    """Escape characters that a client could send to forge a line or to control a terminal."""
+    """Escape characters with which a client could forge a line or control a terminal."""
     if text.isprintable():
         return text
     return "".join(map(_escape, text))
@@ -225,7 +226,9 @@ def _escape(character: str) -> str:
 
 
 def _log_uncaught_exceptions() -> None:
-    """Log warnings and uncaught exceptions, which Python would write to stderr in its own format."""
+    """Log warnings and uncaught exceptions, which Python would otherwise write to stderr in its own
+    format.
+    """
     logging.captureWarnings(True)
 
     def log_exception(level: int, message: str, exception: Any) -> None:

@@ -1,4 +1,4 @@
-"""Describes the program that listens on a port of this machine, as far as the system shows it."""
+"""Describes the program that is listening on a port of this machine, as far as the system reveals it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from urllib.parse import urlsplit
 from hosting_emulator.running_emulators import EmulatorRecord, registered_emulators
 
 _PROCESSES = Path("/proc")
-#: The files in which Linux lists TCP sockets, for IPv4 and IPv6.
+#: The files in which Linux lists IPv4 and IPv6 TCP sockets.
 _SOCKET_TABLES = ("net/tcp", "net/tcp6")
-#: The state of a listening socket, as these files write it.
+#: The state of a listening socket in these files.
 _LISTENING = "0A"
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A running program: its name, and the id of its process."""
+    """A running program: its name and its process id."""
 
     name: str
     pid: int
 
 
 def emulator_at(port: int) -> EmulatorRecord | None:
-    """Return the record of this user's emulator that listens on a port, or None."""
+    """Return the record of this user's emulator that is listening on a port, or None if there is none."""
     for record in registered_emulators():
         with suppress(ValueError):
             if urlsplit(record.url).port == port:
@@ -35,16 +35,16 @@ def emulator_at(port: int) -> EmulatorRecord | None:
 
 
 def program_at(port: int) -> Program | None:
-    """Return the program that listens on a port.
+    """Return the program that is listening on a port.
 
-    Return None if no program listens there, if the program belongs to another user, or on a system
-    without /proc.
+    Returns None if there is no such program, if it belongs to another user, or if the system has no
+    /proc.
     """
     sockets = {f"socket:[{inode}]" for inode in _listening_inodes(port)}
     if not sockets:
         return None
     for folder in _PROCESSES.glob("[0-9]*"):
-        # A process may end at any moment, and this user cannot see the files of other users.
+        # A process may end at any moment, and this user cannot see other users' files.
         with suppress(OSError):
             for descriptor in (folder / "fd").iterdir():
                 if str(descriptor.readlink()) in sockets:
@@ -63,7 +63,7 @@ def _listening_inodes(port: int) -> Iterator[str]:
 
 
 def _program_name(folder: Path) -> str:
-    """Return the name of a process's program, or of the script that an interpreter runs."""
+    """Return the name of the program that a process is running or, for an interpreter, of the script."""
     arguments = (folder / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
     name = Path(arguments[0]).name
     is_script = len(arguments) > 1 and arguments[1] and not arguments[1].startswith("-")

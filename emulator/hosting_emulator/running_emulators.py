@@ -1,12 +1,12 @@
-"""Records of running emulators, by which other programs of the same user find them.
+"""Records of running emulators, through which other programs of the same user find them.
 
-An emulator with a data directory writes its record into this directory. Every emulator that `start`
-runs also writes its record into the registry, a private folder with a file for each running
+An emulator with a data directory writes its record to a file in this directory. Every emulator run
+by `start` also writes its record to the registry, a private folder with a file for each running
 emulator.
 
-This module only writes and reads records. A record in a data directory is a hint, because the
-directory may have been copied or may have come from somebody else. `sdk.discovery` decides whether
-to use a record.
+This module only writes and reads records. A record in a data directory is only a hint, because the
+directory may have been copied or may come from somebody else. `sdk.discovery` decides whether to
+use a record.
 """
 
 from __future__ import annotations
@@ -23,27 +23,28 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-#: The file in a data directory that contains the record of the emulator that uses the directory.
+#: The file in a data directory that contains the record of the emulator that is using the
+#: directory.
 ADDRESS_FILE = "address.json"
-#: The file in a data directory that an emulator keeps locked while it uses the directory.
+#: The file in a data directory that an emulator keeps locked while it is using the directory.
 LOCK_FILE = "lock"
-#: The maximum number of bytes in a record. This is enough for the two paths in a record.
+#: The maximum number of bytes in a record, which is enough for the two paths in it.
 _MOST_BYTES = 32 * 1024
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
 
 
 class AddressRefused(Exception):
-    """A file does not contain a usable record. The message is a clause with the reason."""
+    """Raised if a file does not contain a usable record. The message is a clause that says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatorRecord:
     """The record of a running emulator.
 
-    `url` is its address on this machine. `instance` is a random id, which the emulator also reports
-    itself. `data_dir` is the absolute path of the data directory, or None if nothing is stored.
-    `folder` is the folder in which the emulator was started.
+    `url` is the emulator's address on this machine. `instance` is a random id that the emulator
+    itself also reports. `data_dir` is the absolute path of the data directory, or None if nothing
+    is stored. `folder` is the folder in which the emulator was started.
     """
 
     url: str
@@ -53,15 +54,15 @@ class EmulatorRecord:
     data_dir: str | None
 
     def to_json(self) -> bytes:
-        """Return the content of a file with this record."""
+        """Return the content for a file with this record."""
         return json.dumps(asdict(self), indent=1).encode() + b"\n"
 
 
 def read_record(path: Path) -> EmulatorRecord | None:
     """Read a record, or return None if the file does not exist.
 
-    Raises AddressRefused for a file of another user, for anything but a regular file, and for other
-    content.
+    Raises AddressRefused if the file belongs to another user, is not a regular file, or does not
+    contain a record.
     """
     try:
         content = _read_own_file(path)
@@ -73,8 +74,8 @@ def read_record(path: Path) -> EmulatorRecord | None:
 
 
 def _read_own_file(path: Path) -> bytes:
-    """Return the content of a regular file that belongs to this user. Raises OSError or AddressRefused."""
-    # Use O_NONBLOCK, because otherwise opening a pipe would block.
+    """Read a regular file that belongs to this user. Raises OSError or AddressRefused."""
+    # Without O_NONBLOCK, opening a pipe would block.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         status = os.fstat(descriptor)
@@ -97,9 +98,9 @@ def _record_in(content: bytes, path: Path) -> EmulatorRecord:
 
 
 def _checked_record(document: Mapping[str, Any]) -> EmulatorRecord:
-    """Return the record in a JSON document.
+    """Read a record from a JSON document.
 
-    Raises TypeError, KeyError or ValueError if the document is not a record.
+    Raises TypeError, KeyError or ValueError if the document is not a valid record.
     """
     record = EmulatorRecord(
         url=document["url"],
@@ -111,14 +112,14 @@ def _checked_record(document: Mapping[str, Any]) -> EmulatorRecord:
     texts = (record.url, record.instance, record.folder, record.data_dir or "")
     if not all(isinstance(text, str) for text in texts) or not isinstance(record.pid, int):
         raise TypeError
-    # Messages contain the address, so it must not contain control sequences of a terminal.
+    # The address is shown in messages, so it must not contain terminal control sequences.
     if not (record.url.isascii() and record.url.isprintable() and record.instance.isalnum()):
         raise ValueError
     return record
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process keeps a file locked. Raises OSError if the file cannot be opened.
+    """Return whether any process keeps a file locked. Raises OSError if the file cannot be opened.
 
     If the file does not exist, returns False.
     """
@@ -133,9 +134,10 @@ def is_locked(path: Path) -> bool:
 
 
 def is_descriptor_locked(descriptor: int) -> bool:
-    """Return whether another process keeps the file of a descriptor locked. Raises OSError."""
+    """Return whether another process keeps a descriptor's file locked. Raises OSError."""
     try:
-        # Take a shared lock and release it immediately, so that a starting emulator is not refused.
+        # Take a shared lock and release it immediately, so that an emulator that is starting is not
+        # refused.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
@@ -149,10 +151,10 @@ def is_descriptor_locked(descriptor: int) -> bool:
 
 
 def registry_folder(*, create: bool = False) -> Path | None:
-    """Return the private folder of this user's registry.
+    """Return the private folder that contains this user's registry.
 
-    With `create`, the folder is created if it does not exist. Return None if there is no folder, or
-    no folder that only this user can use.
+    With `create`, the folder is created if it does not exist. Returns None if there is no folder
+    that only this user can use.
     """
     for folder in _candidates():
         with suppress(OSError):
@@ -164,15 +166,15 @@ def registry_folder(*, create: bool = False) -> Path | None:
 
 
 def is_registry_refused() -> bool:
-    """Return whether there are folders for the registry, but other users could change all of them."""
+    """Return whether there are folders for the registry but other users could change all of them."""
     return registry_folder() is None and any(os.path.lexists(path) for path in _candidates())
 
 
 def _candidates() -> list[Path]:
-    """Return the folders that can contain the registry, in order of preference.
+    """Return the possible folders for the registry, in order of preference.
 
-    The first folder is in XDG_RUNTIME_DIR, if this variable is set. The second folder is in the
-    folder for temporary files, which a container with a read-only file system may lack.
+    The first is in XDG_RUNTIME_DIR, if this variable is set. The second is in the folder for
+    temporary files, which may not exist in a container with a read-only file system.
     """
     folders = []
     runtime_folder = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
@@ -184,7 +186,7 @@ def _candidates() -> list[Path]:
 
 
 def _is_private(folder: Path) -> bool:
-    """Return whether only this user can use a folder, which another user may have created."""
+    """Return whether only this user can use a folder. Another user may have created it."""
     status = folder.lstat()
     is_own = status.st_uid == os.geteuid()
     return stat.S_ISDIR(status.st_mode) and is_own and not status.st_mode & 0o077
@@ -192,10 +194,11 @@ def _is_private(folder: Path) -> bool:
 
 @contextmanager
 def registered(record: EmulatorRecord) -> Iterator[None]:
-    """Keep a record in the registry during a `with` block, and keep its file locked until the process ends.
+    """Keep a record in the registry during a `with` block. Its file stays locked until the process
+    ends.
 
-    The lock shows other programs that the process is running. If there is no registry folder, or if
-    the record cannot be written, nothing is registered.
+    The lock shows other programs that the process is still running. If there is no registry folder
+    or the record cannot be written, nothing is registered.
     """
     path = None
     with suppress(OSError):
@@ -214,10 +217,11 @@ def _register(record: EmulatorRecord) -> Path | None:
         return None
     _remove_stale_records(folder)
     path = folder / f"{record.instance}.json"
-    # The file gets its final name after it is locked, because an unlocked record counts as stale.
+    # The file gets its final name only once it is locked, because an unlocked record is considered
+    # stale.
     temporary = path.with_suffix(".tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    # Do not close the descriptor, because the process must hold the lock until it ends.
+    # Do not close the descriptor, because the file must stay locked until the process ends.
     descriptor = os.open(temporary, flags, _PRIVATE_FILE)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.write(descriptor, record.to_json())
@@ -234,9 +238,9 @@ def _remove_stale_records(folder: Path) -> None:
 
 
 def _record_files() -> list[Path]:
-    """Return the files with records, in all folders for the registry that only this user can use.
+    """Return the files with records in all possible registry folders that only this user can use.
 
-    All folders are read because an emulator in another session may have used a different folder.
+    All folders are read, because an emulator in another session may have used a different one.
     """
     files: list[Path] = []
     for folder in _candidates():
@@ -251,7 +255,7 @@ def registered_emulators() -> list[EmulatorRecord]:
     records = []
     for path in _record_files():
         with suppress(OSError, AddressRefused):
-            # Skip an unlocked record, because it belongs to a process that was killed.
+            # An unlocked record belongs to a process that was killed, so skip it.
             if not is_locked(path):
                 continue
             record = read_record(path)
@@ -261,10 +265,10 @@ def registered_emulators() -> list[EmulatorRecord]:
 
 
 def open_registered_record(instance: str) -> int | None:
-    """Open the file of an emulator in the registry, and return its descriptor.
+    """Open an emulator's file in the registry, and return the descriptor.
 
-    The file stays locked until the emulator's process ends, even if the file is removed before. Return
-    None if the emulator is not registered.
+    The file stays locked until the emulator's process ends, even if it is removed before that.
+    Returns None if the emulator is not registered.
     """
     for path in _record_files():
         if path.stem == instance:

@@ -1,7 +1,7 @@
-"""Settings: everything that a user can choose at the start, and the report of a running emulator.
+"""The settings with which a user can start an emulator, and the report of a running emulator.
 
-The annotations of a field define its form in the settings file (`Setting`) and its allowed values
-(`msgspec.Meta`). `settings_model` derives the model that checks the settings file from these
+A field's annotations define its form in the settings file (`Setting`) and its allowed values
+(`msgspec.Meta`). In `settings_model`, the model that checks the settings file is derived from these
 annotations.
 """
 
@@ -18,14 +18,14 @@ from hosting_emulator import DEFAULT_PORT, DEFAULT_SEED
 
 
 class StartError(Exception):
-    """The emulator cannot start. The message is a single line for the user."""
+    """Raised if the emulator cannot start. The message is a single line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The form of a field in the settings file: its key, and a description of a valid value.
+    """A field's form in the settings file: its key, and a description of its valid values.
 
-    The value of a secret setting never appears in a message.
+    The value of a secret setting is never shown in messages.
     """
 
     key: str
@@ -33,7 +33,7 @@ class Setting:
     is_secret: bool = False
 
 
-#: The setting that has no field in `Settings`: if `ephemeral` is true, `data_dir` is None.
+#: The only setting without a field in `Settings`: if `ephemeral` is true, `data_dir` is None.
 EPHEMERAL = Setting("ephemeral", "true or false")
 _FLAG = "true or false"
 _PORT = "a port from 0 to 65535, such as 4711"
@@ -46,19 +46,19 @@ class Settings:
     If `port` is 0, a free port is used.
 
     `clock` is `real`, `frozen`, `skip` or `scaled:RATE`. None means `real`. `at` is the RFC 3339
-    timestamp at which world time starts. `clock`, `at`, `seed` and `assumptions` apply to a new
-    world, and do not change a stored world. `vary` is the seed of the variation for worlds that do
-    not set a variation themselves. `vary_only` limits this variation to certain points.
+    timestamp at which world time starts. `clock`, `at`, `seed` and `assumptions` apply only to a
+    new world, not to a stored one. `vary` is the seed of the variation for worlds that do not
+    specify their own. `vary_only` limits this variation to certain points.
 
-    The default world is created from `scenario`, which is the name of a scenario in `library`, or a
-    file. `clock` and `assumptions` override those of the scenario. With `watch`, the scenario is
-    loaded again whenever its file changes. Alternatively, the default world is created from the
-    exported world in the `state` file. The seed of this world is `state_seed` or, if `state_seed`
-    is None, the seed in the file. A stored world is replaced only with `replace`. Without
-    `replace`, a start that finds a stored world is refused or, with `only_new`, uses the stored
-    world. `salvage` recovers the readable parts of damaged state, and keeps the damaged files.
+    The default world is created from `scenario`, which is either a file or the name of a scenario
+    in `library`. `clock` and `assumptions` override those in the scenario. With `watch`, the
+    scenario is reloaded whenever its file changes. Alternatively, the default world is created from
+    the exported world in the file `state`. Its seed is `state_seed` or, if that is None, the seed
+    in the file. A stored world is replaced only with `replace`. Otherwise, if there is a stored
+    world, the start is refused or, with `only_new`, uses it. `salvage` recovers the readable parts
+    of damaged state, and keeps the damaged files.
 
-    `allowed_origins` are origins of web apps that may use `/v1` and the sign-in, in addition to the
+    `allowed_origins` are the origins of web apps that may use `/v1` and the sign-in, in addition to
     origins on this machine.
     """
 
@@ -122,13 +122,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """The report of an emulator that is ready.
+    """An emulator's report that it is ready.
 
-    `fresh` means that the state of the default world was just created. `user` is the alias of the
-    user to whom `token` belongs. `user` and `token` are empty if the world has no users.
-    `local_url` is the address of the emulator on this machine, even if a public URL is set.
-    `clock`, `now`, `vary`, `vary_only` and `armed` describe the default world: `armed` lists the ids
-    of its faults and outcomes that can still act.
+    `fresh` means that the default world's state has just been created. `user` is the alias of the
+    user for whom `token` was issued. Both are empty if the world has no users. `local_url` is the
+    emulator's address on this machine, even if a public URL is set. `clock`, `now`, `vary`,
+    `vary_only` and `armed` describe the default world. `armed` lists the ids of the faults and
+    outcomes that can still act.
     """
 
     base_url: str

@@ -1,8 +1,8 @@
-"""Reads the settings file beside an app, so that commands and tests need no options.
+"""Reads the settings file next to an app, so that commands and tests need no options.
 
 The settings file is `hosting-emulator.yaml`, or the `[tool.hosting-emulator]` table in
-`pyproject.toml`. The keys in the file are the option names of `start`. This module only reads the
-file. `settings_model` checks the values, and is loaded only if there is a file.
+`pyproject.toml`. Its keys are the names of the options of `start`. This module only reads the file.
+The values are checked in `settings_model`, which is loaded only if there is a file.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _TABLE_HEADER = re.compile(r"\s*\[\s*([^\]]+?)\s*\]")
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A settings file: its name, or "" if there is none, and its values by key."""
+    """A settings file: its name, or "" if there is no file, and its values by key."""
 
     name: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
-    #: The text of the file, in which `position_of` looks for keys.
+    #: The file's text, in which `position_of` looks for keys.
     text: str = ""
 
     def position_of(self, key: str) -> str:
-        """Return the file and line of a key, such as `hosting-emulator.yaml:3`.
+        """Return the file and line of a key, for example `hosting-emulator.yaml:3`.
 
-        If the key is not found, only the file name is returned.
+        If the key is not found, returns only the file name.
         """
         find_line = _yaml_line
         if self.name.startswith(_TOML):
@@ -44,7 +44,7 @@ class SettingsFile:
 
 
 def read_settings_file(folder: Path = Path()) -> SettingsFile:
-    """Read a folder's settings file without checking the values in it.
+    """Read the settings file in a folder, without checking its values.
 
     Raises ValueError with a one-line message.
     """
@@ -72,12 +72,12 @@ def read_settings_file(folder: Path = Path()) -> SettingsFile:
 
 
 def _key(key: object) -> str:
-    """Return a key as options spell it, with hyphens."""
+    """Return a key in the form used for options, with hyphens."""
     return str(key).replace("_", "-")
 
 
 def _read_values(name: str, text: str) -> Any:
-    """Return the parsed content of a settings file. A valid file contains a mapping.
+    """Return the parsed content of a settings file, which is a mapping if the file is valid.
 
     Raises ValueError.
     """
@@ -123,7 +123,7 @@ def _from_yaml(text: str) -> Any:
 
 
 def _yaml_line(text: str, key: str) -> int | None:
-    """Return the line of a key in a YAML mapping, or None if the mapping lacks the key."""
+    """Return the line of a key in a YAML mapping, or None if the mapping does not contain the key."""
     from ruamel.yaml import YAML
 
     node = YAML(typ="safe", pure=True).compose(text)
@@ -135,7 +135,7 @@ def _yaml_line(text: str, key: str) -> int | None:
 
 
 def _toml_line(text: str, key: str) -> int | None:
-    """Return the line of a key in the `[tool.hosting-emulator]` table, or None if no line is found."""
+    """Return the line of a key in the `[tool.hosting-emulator]` table, or None if it is not found."""
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         header = _TABLE_HEADER.match(line)

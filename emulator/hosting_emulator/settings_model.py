@@ -1,7 +1,7 @@
-"""Checks the settings file with a pydantic model whose types and bounds are those of `Settings`.
+"""Checks the settings file with a pydantic model that has the same types and bounds as `Settings`.
 
-Importing this module loads pydantic, which takes 90 ms. The module is therefore imported only if
-there is a settings file.
+Importing this module loads pydantic, which takes 90 ms, so it is imported only if there is a
+settings file.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.settings import EPHEMERAL, Setting, Settings
 from hosting_emulator.settings_file import SettingsFile
 
-#: The maximum length of a value in a message, in characters.
+#: The maximum number of characters of a value to show in a message.
 _SHOWN_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A setting, and the type that pydantic checks."""
+    """A setting, and the type that pydantic checks it against."""
 
     setting: Setting
     type: Any
 
 
 def judge(file: SettingsFile) -> SettingsFile:
-    """Return a settings file whose values have the form of option values.
+    """Check a settings file, and return it with its values in the form of option values.
 
-    Raises ValueError with the position, the key and the expected value. Text values become strings,
-    lists of strings or mappings to strings. Settings without a value are omitted.
+    If a value is invalid, raises ValueError with its position, the key and what was expected. Text
+    values become strings, lists of strings or mappings to strings. Settings without a value are
+    omitted.
     """
     for key in file.values:
         if key not in RULES:
@@ -63,30 +64,31 @@ def _refusal(file: SettingsFile, key: str, value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a single value as a user would type it. Raises ValueError for a list or a mapping."""
+    """Return a single value in the form in which a user would type it. Raises ValueError for a list
+    or a mapping.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, list | Mapping):
         raise ValueError("several values")
     if isinstance(value, datetime):
-        # Convert timestamps, which YAML and TOML both have. A timestamp without an offset is in
-        # UTC.
+        # Both YAML and TOML have timestamps. A timestamp without an offset is in UTC.
         moment = value.replace(tzinfo=value.tzinfo or UTC).isoformat()
         return moment.replace("+00:00", "Z")
-    # JSON has no dates and no times of day, so they become strings, which the parser of the setting
+    # JSON has neither dates nor times of day, so they become strings, which the setting's parser
     # refuses.
     return json.dumps(value, default=str).strip('"')
 
 
 def _text_or_json(value: Any) -> str:
-    """Return the value of an assumption as a user would type it."""
+    """Return an assumption's value in the form in which a user would type it."""
     if isinstance(value, list | Mapping):
         return json.dumps(value, default=str)
     return _text(value)
 
 
 def _number(value: Any) -> Any:
-    # Check booleans here, because pydantic would accept true as 1.
+    # Refuse booleans here, because pydantic would accept true as 1.
     if isinstance(value, bool):
         raise ValueError("a boolean")
     return value
@@ -107,7 +109,7 @@ _Assumptions = dict[_Text, Annotated[str, BeforeValidator(_text_or_json)]]
 
 
 def _type_of(hint: Any) -> Any:
-    """Return the type that pydantic checks for a field of `Settings` with this type hint."""
+    """Return the type that pydantic checks for a field in `Settings` with this type hint."""
     origin = get_origin(hint)
     if origin is Annotated:
         base, *metadata = get_args(hint)
@@ -131,7 +133,7 @@ def _type_of(hint: Any) -> Any:
 
 
 def _rules() -> dict[str, _Rule]:
-    """Return all settings by key, in the order of the fields of `Settings`."""
+    """Return all settings by key, in the order of the fields in `Settings`."""
     rules: dict[str, _Rule] = {}
     for hint in get_type_hints(Settings, include_extras=True).values():
         for meta in getattr(hint, "__metadata__", ()):

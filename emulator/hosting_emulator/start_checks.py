@@ -1,4 +1,4 @@
-"""Checks the settings before the emulator creates or opens anything. A refused setting raises StartError."""
+"""Checks the settings before the emulator creates or opens anything. Raises StartError if one is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.settings import Settings, StartError
 
 
 def check_beginning(settings: Settings) -> None:
-    """Refuse settings that contradict the source of the default world."""
+    """Refuse settings that contradict the source of the default world (a scenario or an imported state)."""
     if settings.state is None:
         if settings.scenario is not None and settings.at is not None:
             raise StartError(
@@ -40,7 +40,7 @@ def check_beginning(settings: Settings) -> None:
 
 
 def check_origins(settings: Settings) -> None:
-    """Refuse a web app origin that is invalid. Raises StartError."""
+    """Refuse invalid web app origins. Raises StartError."""
     for origin in settings.allowed_origins:
         if not host_of_origin(origin):
             raise StartError(
@@ -51,7 +51,7 @@ def check_origins(settings: Settings) -> None:
 def check_ports(settings: Settings) -> None:
     """Refuse ports that are in use.
 
-    Another process may still take a free port before the emulator opens it.
+    Another process may still take a port before the emulator opens it.
     """
     family = socket.AF_INET
     if ":" in settings.host:
@@ -67,7 +67,7 @@ def check_ports(settings: Settings) -> None:
 
 
 def cannot_listen(host: str, port: int, error: OSError, option: str = "--port") -> StartError:
-    """Return an error with the reason why the emulator cannot listen on a port, and the remedy.
+    """Return an error that says why the emulator cannot listen on a port, and what to do.
 
     `option` is the option that sets the port.
     """
@@ -95,10 +95,10 @@ def cannot_listen(host: str, port: int, error: OSError, option: str = "--port") 
 
 
 def control_token(settings: Settings) -> str | None:
-    """Return the token that the control API requires, or None if no token is required.
+    """Return the token that the control API requires, or None if it requires none.
 
-    A token is required if the settings contain a token, or if other machines can reach the API.
-    Raises StartError for a token that is invalid in a header.
+    A token is required if the settings contain one or if other machines can reach the API. Raises
+    StartError if the token would be invalid in a header.
     """
     if settings.control_token is not None:
         token = settings.control_token
@@ -112,14 +112,14 @@ def control_token(settings: Settings) -> str | None:
 
 
 def is_reached_from_outside(public_url: str | None) -> bool:
-    """Return whether a public URL has a name or address that is not this machine's own."""
+    """Return whether the name or address in a public URL is not one of this machine's own."""
     if public_url is None:
         return False
     return not is_this_machine(host_name(urlsplit(public_url).netloc))
 
 
 def public_url(settings: Settings) -> str | None:
-    """Return the base URL for other machines without a trailing slash, or None. Raises StartError."""
+    """Return the public base URL without a trailing slash, or None if none is set. Raises StartError."""
     if settings.public_url is None:
         return None
     parts = urlsplit(settings.public_url)

@@ -1,7 +1,7 @@
-"""Lets commands run a story without a server, by responding when the story visits a page.
+"""Makes it possible for commands to run stories that request pages, without a server.
 
-This module is separate from `bootstrap`, because loading the code that runs stories would make a
-start about 20% slower.
+This module is separate from `bootstrap`, because loading the code that runs stories would make
+starting the emulator about 20% slower.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Runs a child command so that none of its processes outlives this process (see `ChildCommand`).
 
-This file also runs on its own, as the supervisor: the parent process of the command. `main` takes
+This file is also run on its own, as the supervisor: the parent process of the command. `main` takes
 two file descriptors, ORDERS and NEWS. The supervisor starts the command when it receives an order,
-reports how the command ended, ends all processes that the command leaves behind, and waits for the
-next order. When the process that started the supervisor is gone, the supervisor ends all processes
-and itself. To load quickly, this file imports only a few modules of the standard library. Imports
-that only `ChildCommand` needs are made where they are used.
+reports how the command ended, ends all processes that the command left behind, and waits for the
+next order. When the process that started the supervisor has exited, the supervisor ends all
+processes and exits. To load quickly, this file imports only a few modules from the standard
+library. Imports that only `ChildCommand` needs are made where they are used.
 
 Orders and news are JSON, one object per line:
   {"run": {"number": 1, "command": [...], "environment": {...}}}   bytes as Latin-1
@@ -16,7 +16,7 @@ Orders and news are JSON, one object per line:
   {"run": 1, "gone": true, "cpu_ms": 120}
                                      no process of the run is left, so the next run may start; its
                                      processes used this much processor time
-The reader (`RunMessages`) depends neither on the order of the news nor on where a read divides them.
+The reader (`RunMessages`) does not depend on the order of the news or on how reads split them.
 """
 
 from __future__ import annotations
@@ -32,37 +32,36 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Literal, NamedTuple
 
-#: Signals that end the command. The process that started the command passes on these signals when
-#: it receives them.
+#: Signals that end the command. The process that started the command passes them on when it
+#: receives them.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-#: The time in real seconds that remaining processes get to end after SIGTERM.
+#: How long remaining processes may take to end after SIGTERM, in real seconds.
 GRACE_S = 1.0
-#: The time in real seconds that a command gets to end after its time limit.
+#: How long a command may take to end after its time limit, in real seconds.
 _LIMIT_GRACE_S = 0.5
-#: Real seconds to wait for killed processes. Only a process that is stuck in the kernel needs
-#: longer.
+#: How long to wait for killed processes, in real seconds. Only a process that is stuck in the
+#: kernel takes longer.
 _PATIENCE_S = 5.0
-#: How long to remember that a signal reached the whole process group, in real seconds.
+#: How long to remember that a signal was sent to the whole process group, in real seconds.
 _MEMORY_S = 5.0
-#: The interval between checks for remaining processes, in real seconds.
+#: How often to check for remaining processes: the interval in real seconds.
 _STEP_S = 0.02
-#: Real seconds that a signal may take to reach all processes of a group on a busy machine.
+#: How long a signal may take to reach all processes in a group on a busy machine, in real seconds.
 _DELIVERY_S = 0.15
 _PR_SET_CHILD_SUBREAPER = 36
 #: The index of `num_threads` in /proc/PID/stat, counted after the name (see proc(5)).
 _THREAD_COUNT_FIELD = 17
-#: The maximum number of bytes that are kept from the end of a command's output.
+#: How many bytes are kept, at most, from the end of a command's output.
 _CAPTURED_BYTES = 32 * 1024
-#: Code that runs this file as a module, because Python would compile a script at each start.
+#: Code that runs this file as a module. Python would compile a script again at each start.
 _ALONE = "import sys; sys.path.append(sys.argv[1]); import supervisor; supervisor.main()"
 
 
-# Use named tuples, because importing dataclasses would double the time that this file takes to
-# load.
+# Use named tuples, because importing dataclasses would double the time it takes to load this file.
 class Outcome(NamedTuple):
     """A command's exit code: 128+N after signal N, and 127 or 126 if the command could not be started.
 
-    `refused` gives the reason if the command could not be started, or if its supervisor was killed.
+    `refused` says why, if the command could not be started or its supervisor was killed.
     """
 
     code: int
@@ -70,10 +69,11 @@ class Outcome(NamedTuple):
 
 
 class TimedRun(NamedTuple):
-    """A finished run: its outcome, whether it exceeded its time limit, its duration, and its last output.
+    """A finished run: its outcome, whether it exceeded its time limit, its duration, and the end of
+    its output.
 
-    `cpu_s` is the processor time of the command and of the processes that it left behind, in seconds.
-    `pid` is the command's process id, or 0 if the command did not end.
+    `cpu_s` is the processor time used by the command and the processes that it left behind, in
+    seconds. `pid` is the command's process id, or 0 if the command did not end.
     """
 
     outcome: Outcome
@@ -87,7 +87,7 @@ class TimedRun(NamedTuple):
 class RunMessages:
     """The supervisor's messages about one run, read from pieces of any size.
 
-    Lines that are not messages, and messages about other runs, are skipped.
+    Lines that are not messages and messages about other runs are skipped.
     """
 
     def __init__(self, run: int) -> None:
@@ -95,18 +95,18 @@ class RunMessages:
         self._unread = b""
         #: The command's exit code, or None if the command has not ended.
         self.exit_code: int | None = None
-        #: The errno that says why the command could not be started, or None.
+        #: The errno that says why the command could not be started, or None if it was started.
         self.refusal: int | None = None
         #: Whether every process of the run has exited.
         self.is_gone = False
-        #: The processor time of the run's processes, in milliseconds. Stays 0 until every process
-        #: has exited.
+        #: The processor time used by the run's processes, in milliseconds. Stays 0 until all of
+        #: them have exited.
         self.cpu_ms = 0
         #: The process id of a command that has ended, or 0.
         self.pid = 0
 
     def feed(self, piece: bytes) -> None:
-        """Read a piece of the messages. An incomplete line is kept until the rest of the line arrives."""
+        """Read a piece of the messages. An incomplete line is kept until the rest of it arrives."""
         *lines, self._unread = (self._unread + piece).split(b"\n")
         for line in lines:
             self._read(line)
@@ -136,14 +136,14 @@ class RunMessages:
 
 
 class ChildCommand:
-    """Runs one command, or several commands in turn, under a new supervisor process. Raises OSError.
+    """Runs one command, or several in turn, under a new supervisor process. Raises OSError.
 
-    `output` selects the command's input and output: those of this process (`ours`), or captured output
-    without input (`kept`). A command whose output is captured runs in
-    its own session, so no signal of this terminal reaches the command. Several objects can run such
-    commands at the same time, and one object can run several commands one after the other (see
-    `finish`). If the output is not captured, no process of the command is left after `close`. If
-    this process dies suddenly, the supervisor ends the processes of the command.
+    `output` selects the command's input and output: those of this process (`ours`), or captured
+    output and no input (`kept`). A command whose output is captured runs in its own session, so it
+    does not receive this terminal's signals. Several objects can run such commands at the same
+    time, and one object can run several of them one after the other (see `finish`). If the output
+    is not captured, none of the command's processes are left after `close`. If this process dies
+    suddenly, the supervisor ends the command's processes.
     """
 
     def __init__(self, output: Literal["ours", "kept"] = "ours") -> None:
@@ -151,7 +151,7 @@ class ChildCommand:
         from subprocess import DEVNULL, Popen
 
         self._is_captured = output == "kept"
-        # Descendants that this process already has do not belong to the command. An example is
+        # Descendants that this process already has do not belong to the command, for example
         # `server` in `sh -c 'server & exec hosting-emulator …'`.
         self._not_ours: set[int] = set()
         if not self._is_captured:
@@ -159,11 +159,10 @@ class ChildCommand:
             become_subreaper()
         orders, self._orders = os.pipe()
         self._news_end, news = os.pipe()
-        # The pipe for captured output. If output is not captured, nothing writes to it.
+        # The pipe for captured output. If the output is not captured, nothing is written to it.
         self._output_end, output_end = os.pipe()
         os.set_blocking(self._output_end, False)
-        #: Whether another command may run, which requires that all processes of the previous
-        #: command have exited.
+        #: Whether another command may run: all processes of the previous command must have exited.
         self.is_free = True
         self._messages = RunMessages(0)
         self._run_count = 0
@@ -179,7 +178,7 @@ class ChildCommand:
             inherited = (orders, news)
         for descriptor in (orders, news):
             os.set_inheritable(descriptor, True)
-        # Block signals, because no signal may reach the supervisor before it can handle signals.
+        # Block signals, so that none reaches the supervisor before it can handle it.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             self._supervisor = Popen(
@@ -193,7 +192,7 @@ class ChildCommand:
                     str(orders),
                     str(news),
                 ],
-                # The command inherits open descriptors, such as those of make's jobserver or of
+                # The command inherits open descriptors, such as those for make's jobserver or for
                 # `<(…)`.
                 close_fds=self._is_captured,
                 pass_fds=inherited,
@@ -211,7 +210,7 @@ class ChildCommand:
                 os.close(theirs)
 
     def begin(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start a command with this environment. The program is looked up on the PATH of this process."""
+        """Start a command with this environment. The program is looked up on this process's PATH."""
         self._run_count += 1
         self._messages = RunMessages(self._run_count)
         self._order(
@@ -223,7 +222,7 @@ class ChildCommand:
         )
 
     def signal(self, number: int) -> None:
-        """Pass a signal on to the command, unless the whole process group has already received the signal."""
+        """Pass a signal on to the command, unless the whole process group has already received it."""
         self._order(signal=number)
 
     def end(self, grace_s: float = _LIMIT_GRACE_S) -> None:
@@ -247,16 +246,17 @@ class ChildCommand:
             self._end_orphans()
             code = 128 + abs(self._supervisor.wait())
             return Outcome(code, "the process that supervises the command was killed")
-        # Use the exit codes of shells: 127 for an unknown command, 126 for a command that cannot be
-        # run.
+        # Use the same exit codes as shells: 127 for an unknown command, 126 for a command that
+        # cannot be run.
         if messages.refusal == errno.ENOENT:
             return Outcome(127, "command not found")
         return Outcome(126, os.strerror(messages.refusal).lower())
 
     def finish(self, limit_s: float | None) -> TimedRun:
-        """Wait until a command has ended and none of its processes is left, and return the finished run.
+        """Wait until a command has ended and none of its processes are left, and return the
+        finished run.
 
-        A command that is still running after `limit_s` real seconds is ended.
+        If the command is still running after `limit_s` real seconds, it is ended.
         """
         began = time.monotonic()
         self.is_free = False
@@ -273,7 +273,7 @@ class ChildCommand:
             if limit_s is not None and not hung and not messages.has_outcome:
                 left_ms = max(0.0, began + limit_s - time.monotonic()) * 1000
             ready = poll.poll(left_ms)
-            # Check the time limit too, because the output of a command that prints continuously is
+            # Check the time limit too, because if a command prints continuously, its output is
             # always ready.
             if not ready or left_ms == 0:
                 hung = True
@@ -289,7 +289,7 @@ class ChildCommand:
                     messages.feed(piece)
                     seconds = seconds or time.monotonic() - began
         self.is_free = messages.is_complete
-        # Stop at BlockingIOError, because the pipe may still be open in the supervisor, or in a
+        # Stop at BlockingIOError, because the pipe may still be open in the supervisor or in a
         # process that escaped.
         with suppress(BlockingIOError):
             piece = os.read(self._output_end, 65536)
@@ -308,7 +308,7 @@ class ChildCommand:
             self._end_orphans()
 
     def _order(self, **order: Any) -> None:
-        # Ignore a dead supervisor here, because `outcome` reports it.
+        # If the supervisor is dead, ignore it here: `outcome` reports it.
         with suppress(OSError):
             unsent = json.dumps(order).encode() + b"\n"
             while unsent:
@@ -320,15 +320,15 @@ class ChildCommand:
 
 
 def ending_signals() -> list[signal.Signals]:
-    """Return the signals that end this process, without those that are ignored.
+    """Return the signals that end this process, except those that are ignored.
 
-    This process keeps ignoring signals that `nohup` or a script's `&` made it ignore.
+    If `nohup` or a script's `&` made this process ignore a signal, it continues to ignore it.
     """
     return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def end_orphans(not_ours: set[int]) -> None:
-    """Kill the descendants of this process that a dead supervisor left behind, except `not_ours`."""
+    """Kill this process's descendants that a dead supervisor left behind, except those in `not_ours`."""
     until = time.monotonic() + _PATIENCE_S
     orphans = descendants() - not_ours
     while orphans and time.monotonic() < until:
@@ -338,7 +338,7 @@ def end_orphans(not_ours: set[int]) -> None:
 
 
 def _latin(text: str) -> str:
-    """Return a string from the operating system as Latin-1 text for JSON.
+    """Convert a string from the operating system to Latin-1 text for JSON.
 
     This works even if the string is not valid Unicode.
     """
@@ -346,7 +346,7 @@ def _latin(text: str) -> str:
 
 
 class Supervisor:
-    """Runs one command after another, each until its last descendant has ended."""
+    """Runs one command after another, waiting each time until its last descendant has ended."""
 
     def __init__(self, orders: int, news: int) -> None:
         self._orders = orders
@@ -354,7 +354,7 @@ class Supervisor:
         self._unread = b""
         self._command: int | None = None
         self._run_number = 0
-        #: The processor time of all earlier runs, in milliseconds.
+        #: The processor time used by all earlier runs, in milliseconds.
         self._cpu_ms_before = 0
         self._kill_at: float | None = None
         self._seen: dict[int, list[float]] = {number: [] for number in ENDING}
@@ -364,8 +364,8 @@ class Supervisor:
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def watch(self) -> None:
-        """Follow orders until no more orders can arrive and all processes of the last command have exited."""
-        # Install a handler instead of SIG_IGN, because the command would inherit SIG_IGN.
+        """Follow orders until no more can arrive and all processes of the last command have exited."""
+        # Install a handler rather than SIG_IGN, which the command would inherit.
         for number in (*ending_signals(), signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
@@ -380,16 +380,19 @@ class Supervisor:
             self._reap()
 
     def _wait_s(self) -> float | None:
-        """Return the seconds to wait for an order or a signal, or None for no limit."""
+        """Return how long to wait for an order or a signal, in seconds, or None for no limit."""
         if self._kill_at is None:
             return None
         if sys.platform == "linux":
-            # This process is a subreaper, so it receives a signal whenever an orphan ends.
+            # This process is a subreaper, so it receives a signal whenever an orphaned process
+            # ends.
             return max(_STEP_S, self._kill_at - time.monotonic())
         return _STEP_S
 
     def _notice(self) -> None:
-        """Record the signals that reached this process. A terminal also sends its signals to the command."""
+        """Record the signals that this process received. A terminal sends its signals to the
+        command as well.
+        """
         with suppress(BlockingIOError):
             for number in os.read(self._signals, 4096):
                 if number in self._seen:
@@ -397,7 +400,7 @@ class Supervisor:
 
     def _read_orders(self) -> None:
         piece = os.read(self._orders, 65536)
-        if not piece:  # the process that started us is gone
+        if not piece:  # the process that started us has exited
             self._orders = -1
             self._end(GRACE_S)
         *lines, self._unread = (self._unread + piece).split(b"\n")
@@ -418,20 +421,20 @@ class Supervisor:
             name.encode("latin-1"): value.encode("latin-1")
             for name, value in order["environment"].items()
         }
-        # Restore the default handlers for the command, because Python ignores these signals.
+        # Python ignores these signals, so restore the default handlers for the command.
         ignored_by_python = [signal.SIGPIPE, signal.SIGXFSZ]
         try:
             self._command = os.posix_spawnp(argv[0], argv, environment, setsigdef=ignored_by_python)
         except OSError as error:
             self._report(refused=error.errno)
             self._end(0)
-        # Forget earlier signals, because they cannot have reached the command.
+        # Forget earlier signals: they cannot have reached the command.
         self._notice()
         for moments in self._seen.values():
             moments.clear()
 
     def _pass_on(self, number: int) -> None:
-        """Send the command a signal, unless the signal reached the whole process group."""
+        """Send a signal to the command, unless the whole process group has already received it."""
         self._notice()
         if self._command is None:
             return
@@ -442,16 +445,17 @@ class Supervisor:
             self._wait_for_signal(number)
         oldest = time.monotonic() - _MEMORY_S
         moments = [moment for moment in self._seen[number] if moment > oldest]
-        # Forget the signal to the group that belongs to this order, so that it does not count for
-        # the next order too.
+        # Forget the group signal that corresponds to this order, so that it does not count for the
+        # next order too.
         self._seen[number] = moments[1:]
         if not (moments and is_in_our_group):
             os.kill(self._command, number)
 
     def _wait_for_signal(self, number: int) -> None:
-        """Wait up to _DELIVERY_S until a signal to the process group has reached this process.
+        """Wait, at most _DELIVERY_S, until a signal that was sent to the process group reaches this
+        process.
 
-        The processes of a group receive a signal one after the other.
+        The processes in a group receive a signal one after the other.
         """
         until = time.monotonic() + _DELIVERY_S
         while not self._seen[number]:
@@ -462,30 +466,32 @@ class Supervisor:
             self._notice()
 
     def _end_now(self, grace_s: float) -> None:
-        """End the run. If the run ended before the order arrived, there is nothing to do."""
+        """End the run. If it has already ended when the order arrives, do nothing."""
         if self._command is not None or self._kill_at is not None:
             self._end(grace_s)
 
     def _end(self, grace_s: float) -> None:
-        """Ask all remaining processes to end, and kill them after `grace_s` real seconds."""
+        """Ask all remaining processes to end, and kill those that are left after `grace_s` real seconds."""
         kill_at = time.monotonic() + grace_s
         if self._kill_at is None:
             living = descendants()
             send(signal.SIGTERM, living)
-            send(signal.SIGCONT, living)  # a stopped process handles no other signal
+            send(signal.SIGCONT, living)  # a stopped process handles no other signals
             self._kill_at = kill_at
         self._kill_at = min(self._kill_at, kill_at)
 
     def _is_done(self) -> bool:
-        """Kill processes that are late, and report a run whose processes are gone.
+        """Kill processes that have taken too long to end, and report a run whose processes have all
+        exited.
 
-        Returns True if nothing is left to do (no run is active and no order can arrive), or if a
-        killed process is stuck.
+        Returns True if there is nothing left to do (no run is active and no more orders can arrive)
+        or if a killed process is stuck.
         """
         if self._kill_at is None:
             return False
         living = descendants()
-        if self._command is not None:  # the command counts as alive until its exit code is known
+        # The command is considered alive until its exit code is known.
+        if self._command is not None:
             living.add(self._command)
         if living:
             late_s = time.monotonic() - self._kill_at
@@ -519,13 +525,13 @@ class Supervisor:
 
 
 def _cpu_ms_of_children() -> int:
-    """Return the processor time of all processes for which this process has waited, in milliseconds."""
+    """Return the processor time used by all processes that this process has waited for, in milliseconds."""
     times = os.times()
     return round((times.children_user + times.children_system) * 1000)
 
 
 def become_subreaper() -> None:
-    """Become the parent of every descendant that loses its own parent. Only Linux supports subreapers."""
+    """Become the parent of any descendant that loses its own parent. Only Linux supports this."""
     if sys.platform == "linux":
         with suppress(ImportError, OSError, AttributeError):
             import ctypes
@@ -534,11 +540,11 @@ def become_subreaper() -> None:
 
 
 def descendants() -> set[int]:
-    """Return the pids of all living descendants of this process."""
+    """Return the pids of all of this process's living descendants."""
     if sys.platform == "linux":
         try:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # a process without children has no descendants
+        except ChildProcessError:  # this process has no children, and therefore no descendants
             return set()
     children: dict[int, list[int]] = {}
     for child, parent in _processes():
@@ -559,7 +565,7 @@ def send(number: int, pids: Iterable[int]) -> None:
 
 
 def _processes() -> Iterable[tuple[int, int]]:
-    """Yield the pid and the parent's pid of all processes that have not ended."""
+    """Yield the pid and parent pid of each process that has not ended."""
     if sys.platform == "linux":
         # Do not use pathlib here, because importing it takes longer than this function.
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
@@ -569,8 +575,8 @@ def _processes() -> Iterable[tuple[int, int]]:
                 fields = file.read().rpartition(b")")[2].split()
                 state = fields[0]
                 thread_count = int(fields[_THREAD_COUNT_FIELD])
-                # Count the threads, because a process whose first thread has ended looks like a
-                # zombie even if other threads still run.
+                # Check the number of threads: a process whose first thread has ended looks like a
+                # zombie even if other threads are still running.
                 runs = state not in (b"Z", b"X") or (state == b"Z" and thread_count > 1)
                 if runs:
                     yield int(name), int(fields[1])
@@ -586,7 +592,7 @@ def _processes() -> Iterable[tuple[int, int]]:
 
 
 def main() -> None:
-    """Run the commands that are ordered through the descriptors on the command line."""
+    """Run the commands that are ordered through the descriptors given on the command line."""
     orders, news = (int(number) for number in sys.argv[-2:])
     for descriptor in (orders, news):
         os.set_inheritable(descriptor, False)

@@ -1,7 +1,7 @@
-"""The environment variables that the emulator and its commands read.
+"""The environment variables that the emulator and its commands use.
 
-A service of Kubernetes, or a linked container of Docker, that is called `hosting-emulator` puts
-variables with the same prefix into each container, such as HOSTING_EMULATOR_PORT with the value
+If a Kubernetes service or a linked Docker container is called `hosting-emulator`, variables with
+the same prefix are set in each container, such as HOSTING_EMULATOR_PORT with the value
 `tcp://10.0.0.7:4620`. These service links are recognized and ignored.
 """
 
@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 PREFIX = "HOSTING_EMULATOR_"
-#: All variables that commands, the SDK and the pytest plugin read.
+#: All variables that commands, the SDK and the pytest plugin use.
 KNOWN_VARIABLES = frozenset(
     PREFIX + name
     for name in (
@@ -61,12 +61,12 @@ _LINK_ADDRESS = re.compile("(tcp|udp|sctp)://.*")
 
 
 def is_service_link(name: str, value: str) -> bool:
-    """Return whether a variable comes from a service or a container called `hosting-emulator`."""
+    """Return whether a variable was set because of a service or container called `hosting-emulator`."""
     if _LINK_NAME.fullmatch(name):
         return True
     if name.endswith("PORT"):
         return _LINK_ADDRESS.fullmatch(value) is not None
-    # A linked container of Docker sets HOSTING_EMULATOR_NAME to the path of the link.
+    # For a linked container, Docker sets HOSTING_EMULATOR_NAME to the path of the link.
     return name == f"{PREFIX}NAME" and value.startswith("/")
 
 
@@ -91,7 +91,7 @@ def unknown_variable_text(name: str) -> str:
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    """Return the variables that have the prefix of our variables although no command reads them."""
+    """Return the variables that have the same prefix as ours although no command uses them."""
     return sorted(
         name
         for name, value in environment.items()

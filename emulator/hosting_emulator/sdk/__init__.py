@@ -5,9 +5,9 @@
     with HostingEmulator.fresh("http://127.0.0.1:4620") as emulator:
         ...
 
-`ControlClient` is the client of the emulator's process. The pytest plugin also provides the SDK,
+`ControlClient` is a client for the emulator as a whole. The pytest plugin also provides the SDK,
 but the SDK does not need pytest. Each module is loaded when one of its names is first used, so that
-a program imports only the modules it uses.
+a program imports only the modules that it uses.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.requests import Requests as Requests
     from hosting_emulator.sdk.snapshots import WorldSnapshot as WorldSnapshot
 
-#: The names that each module exports. Type checkers read the imports above instead, and a test
+#: The names that each module exports. Type checkers use the imports above instead, and a test
 #: checks that both list the same names.
 _MODULES = {
     "hosting_emulator.messages": (

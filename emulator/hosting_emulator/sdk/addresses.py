@@ -1,4 +1,4 @@
-"""Parses the address of an emulator, or reads it from the environment."""
+"""Parses an emulator's address, or reads it from the environment."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 
 from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
-#: The default address of `hosting-emulator start`.
+#: The address that `hosting-emulator start` uses by default.
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/*")
 
 
 def read_address(url: str | None) -> tuple[str | None, str | None]:
-    """Parse the address of an emulator or of a world.
+    """Parse the address of an emulator or a world.
 
-    Return the control URL, and the world's name (None if no world is named). If `url` is empty or
-    None, the URL and the name come from variables. The control URL is None if no variable names an
-    emulator. Raises ValueError for an invalid address.
+    Returns the control URL and the world's name, or None if no world is named. If `url` is empty or
+    None, both come from environment variables. The control URL is None if no variable specifies an
+    emulator. Raises ValueError if the address is invalid.
     """
     default_world = None
     text = url

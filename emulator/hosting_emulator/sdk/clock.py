@@ -1,4 +1,4 @@
-"""The clock of a world."""
+"""A world's clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.sdk.operations import OperationLike, id_of_operation
 from hosting_emulator.sdk.transport import without_none
 from hosting_emulator.sdk.world_handle import WorldHandle
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 Duration: TypeAlias = str | timedelta | float
@@ -18,10 +18,10 @@ Duration: TypeAlias = str | timedelta | float
 
 
 def duration_text(span: Duration) -> str:
-    """Return a span as the control API reads it, rounded to milliseconds.
+    """Convert a span to the form that the control API accepts, rounded to milliseconds.
 
-    Raises ValueError for a negative or infinite span. A string is returned unchanged, because the
-    control API checks it.
+    Raises ValueError if the span is negative or infinite. A string is returned unchanged, because
+    the control API checks it.
     """
     if isinstance(span, str):
         return span
@@ -32,11 +32,11 @@ def duration_text(span: Duration) -> str:
 
 
 class WorldClock(WorldHandle):
-    """A world's clock, which can only move forward. When time moves, all due events happen."""
+    """A world's clock, which can only move forward. When time advances, all due events happen."""
 
     @property
     def state(self) -> messages.ClockState:
-        """The clock's full current state."""
+        """The complete current state of the clock."""
         return self._fetch(messages.ClockState, "GET", "clock")
 
     @property
@@ -51,21 +51,21 @@ class WorldClock(WorldHandle):
 
     @property
     def next_due_at(self) -> str | None:
-        """The RFC 3339 timestamp at which the next event is due, or None if no event is scheduled."""
+        """When the next event is due, as an RFC 3339 timestamp, or None if no event is scheduled."""
         return self.state.next_due_at
 
     def advance(self, by: Duration) -> str:
-        """Move time forward by a span, rounded to milliseconds. Return the new time.
+        """Advance time by a span, rounded to milliseconds. Returns the new time.
 
-        Raises ValueError for a negative or infinite span, and ControlRefused for a string that is
-        not a valid span.
+        Raises ValueError if the span is negative or infinite, or ControlRefused if it is an invalid
+        string.
         """
         return self.move(by=duration_text(by)).now
 
     def advance_to(self, moment: str | datetime) -> str:
-        """Move time forward to an RFC 3339 timestamp or a datetime, and return the new time.
+        """Advance time to an RFC 3339 timestamp or a datetime. Returns the new time.
 
-        Raises ValueError for a datetime without a time zone, and ControlRefused (409) for a time in
+        Raises ValueError if a datetime has no time zone, or ControlRefused (409) if the time is in
         the past.
         """
         if isinstance(moment, datetime):
@@ -75,10 +75,10 @@ class WorldClock(WorldHandle):
         return self.move(to=moment).now
 
     def until(self, operation: OperationLike) -> str:
-        """Move time forward until an operation ends, and return the operation's final state.
+        """Advance time until an operation ends, and return the operation's final state.
 
-        Raises ControlRefused (409) if time alone cannot end the operation, for example because the
-        operation is stuck or waits for a manual step.
+        Raises ControlRefused (409) if the operation does not end just because time passes, for
+        example because it is stuck or waiting for a manual step.
         """
         id_ = id_of_operation(operation)
         self.move(until_operation=id_)
@@ -87,37 +87,37 @@ class WorldClock(WorldHandle):
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
     ) -> messages.ClockMove:
-        """Move time forward, as specified by exactly one argument, and return the clock's new state.
+        """Advance time, as specified by exactly one argument, and return the clock's new state.
 
         `by` is a span, `to` is an RFC 3339 timestamp, and `until_operation` is the id of an
-        operation that must end.
+        operation: time advances until it ends.
         """
         body = without_none(by=by, to=to, until_operation=until_operation)
         return self._fetch(messages.ClockMove, "POST", "clock", "advance", body=body)
 
     def freeze(self) -> messages.ClockState:
-        """Stop the clock. Time then moves only when a caller advances the clock."""
+        """Stop the clock. Time then advances only when you advance it explicitly."""
         return self.set("frozen")
 
     def run(self) -> messages.ClockState:
-        """Run the clock at real speed from now on."""
+        """Make the clock run at real speed."""
         return self.set("real")
 
     def skip(self) -> messages.ClockState:
-        """Let each poll of an unfinished operation move the clock to the operation's next event."""
+        """Make each poll of an unfinished operation advance the clock to the operation's next event."""
         return self.set("skip")
 
     def scale(self, rate: float) -> messages.ClockState:
-        """Run the clock at `rate` world seconds per real second. `rate` must be greater than 0."""
+        """Make the clock run at `rate` world seconds per real second. `rate` must be greater than 0."""
         return self.set("scaled", rate=rate)
 
     def set(self, mode: messages.ClockMode, *, rate: float | None = None) -> messages.ClockState:
-        """Change the clock's mode to `real`, `frozen` or `skip`, or to `scaled` with a rate."""
+        """Set the clock's mode to `real`, `frozen` or `skip`, or to `scaled` with a rate."""
         return self.change({"mode": mode} if rate is None else {"mode": mode, "rate": rate})
 
     def change(self, clock: messages.ClockRequest) -> messages.ClockState:
         """Change the clock's mode, rate or time, and return its new state.
 
-        Raises ControlRefused (409) for a time in the past.
+        Raises ControlRefused (409) if the time is in the past.
         """
         return self._fetch(messages.ClockState, "PUT", "clock", body=clock)

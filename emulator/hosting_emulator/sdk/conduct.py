@@ -1,4 +1,4 @@
-"""Reads the findings about a client's conduct in a world, and asserts that there are none."""
+"""Reads the findings about a client's conduct in a world and asserts that there are none."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from hosting_emulator import messages
 from hosting_emulator.sdk.conduct_text import conduct_text, headline, of_severity
 from hosting_emulator.sdk.world_handle import WorldHandle
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 
 class WorldConduct(WorldHandle):
-    """The findings about a client's conduct in a world, according to the emulator's rules.
+    """The findings about a client's conduct in a world, based on the emulator's rules.
 
     `skip_rules` are the ids of rules to skip. An unknown id raises ControlRefused.
     """
@@ -21,7 +21,7 @@ class WorldConduct(WorldHandle):
     def read(
         self, *, skip_rules: Collection[str] = (), final: bool = False
     ) -> messages.ConductReport:
-        """Return all findings so far, of any severity. `final` has the same meaning as in `findings`."""
+        """Return all current findings, of any severity. `final` has the same meaning as in `findings`."""
         rules = skip_rules if isinstance(skip_rules, str) else ",".join(skip_rules)
         query = {"skip_rules": rules or None, "final": "true" if final else None}
         return self._fetch(messages.ConductReport, "GET", "conduct", **query)
@@ -35,8 +35,8 @@ class WorldConduct(WorldHandle):
     ) -> list[messages.ConductFinding]:
         """Return the findings of severity `at_least` or higher, in the emulator's order.
 
-        With `final`, the client counts as finished, so an operation that the client did not poll to
-        its end also counts as a finding.
+        With `final`, the client is assumed to have finished, so that, for example, an operation
+        that it did not poll to the end is also a finding.
         """
         return of_severity(self.read(skip_rules=skip_rules, final=final), at_least).findings
 
@@ -47,7 +47,7 @@ class WorldConduct(WorldHandle):
         at_least: messages.Severity = "note",
         final: bool = True,
     ) -> str:
-        """Return the findings as text: each broken rule with its requests, the reason and the remedy."""
+        """Return the findings as text: each broken rule with the requests, the reason and the remedy."""
         return conduct_text(of_severity(self.read(skip_rules=skip_rules, final=final), at_least))
 
     def assert_clean(

@@ -1,4 +1,4 @@
-"""Formats the findings about a client's conduct as text, for reports and assertions."""
+"""Formats findings about a client's conduct as text for reports and assertions."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from msgspec.structs import replace
 from hosting_emulator.messages import ConductFinding, ConductReport
 from hosting_emulator.sdk.text import count_text, paint, plain
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 _WORST = ("error", "warning", "note")
 _SEVERITY_COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 _TEXT_WIDTH = 100
-#: The maximum number of findings to show for a rule. More findings would only repeat the advice.
+#: The maximum number of findings to show for a rule. Further findings would only repeat the advice.
 _OF_A_RULE = 10
 _NUMBERS = 6
 _wrapped = partial(wrap, break_long_words=False, break_on_hyphens=False)
 
 
 def of_severity(report: ConductReport, at_least: str) -> ConductReport:
-    """Return a conduct report limited to findings of severity `at_least` or higher.
+    """Return a copy of a conduct report with only the findings of severity `at_least` or higher.
 
-    Raises ValueError for an unknown severity.
+    Raises ValueError if the severity is unknown.
     """
     if at_least not in _WORST:
         raise ValueError(f"at_least must be note, warning or error, not {at_least!r}")
@@ -44,10 +44,10 @@ def worst_first(findings: Iterable[ConductFinding]) -> list[ConductFinding]:
 
 
 def conduct_text(report: ConductReport, *, color: bool = False) -> str:
-    """Return a conduct report as text.
+    """Format a conduct report as text.
 
-    The findings are grouped by rule, most severe first. Each rule is shown with its requests, the
-    reason and the remedy.
+    The findings are grouped by rule, most severe first. Each rule is shown with the requests that
+    broke it, the reason and the remedy.
     """
     findings = worst_first(report.findings)
     what = summary(findings) if findings else "no findings"
@@ -65,9 +65,9 @@ def conduct_text(report: ConductReport, *, color: bool = False) -> str:
 
 
 def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
-    """Return the findings about one rule as lines of text.
+    """Format the findings for one rule as lines of text.
 
-    `count` is the total number of the rule's findings.
+    `count` is the rule's total number of findings.
     """
     first = findings[0]
     shown = findings[:_OF_A_RULE]
@@ -83,15 +83,15 @@ def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
 
 
 def headline(findings: Iterable[ConductFinding]) -> str:
-    """Return one line for a summary: the ids of the broken rules, most severe first."""
+    """Return a line for a summary: the ids of the broken rules, most severe first."""
     rules = dict.fromkeys(finding.rule for finding in worst_first(findings))
     return f"conduct: {', '.join(rules)}"
 
 
 def finding_lines(findings: Sequence[ConductFinding]) -> list[str]:
-    """Return findings as lines with severity, rule, requests and message, most severe first.
+    """Format findings as lines with severity, rule, requests and message, most severe first.
 
-    After 10 findings, one more line gives the number of remaining findings.
+    After 10 findings, a last line gives the number of remaining findings.
     """
     lines: list[str] = []
     for finding in worst_first(findings)[:_OF_A_RULE]:
@@ -102,7 +102,7 @@ def finding_lines(findings: Sequence[ConductFinding]) -> list[str]:
 
 
 def rule_lines(findings: Iterable[ConductFinding]) -> list[str]:
-    """Return the title and the remedy of each broken rule, as worded in its last finding."""
+    """Return the title and remedy of each broken rule, as given in its last finding."""
     lines: list[str] = []
     last_of_rule = {finding.rule: finding for finding in findings}
     for rule, finding in last_of_rule.items():
@@ -111,7 +111,7 @@ def rule_lines(findings: Iterable[ConductFinding]) -> list[str]:
 
 
 def request_numbers(finding: ConductFinding) -> str:
-    """Return the numbers of a finding's requests as text, such as `#3, #5 and 12 more`."""
+    """Format the numbers of a finding's requests, for example `#3, #5 and 12 more`."""
     text = ", ".join(f"#{n}" for n in finding.requests[:_NUMBERS])
     more = max(0, len(finding.requests) - _NUMBERS) + finding.more_requests
     if more:
@@ -122,12 +122,12 @@ def request_numbers(finding: ConductFinding) -> str:
 
 
 def quotes(findings: Iterable[ConductFinding]) -> str:
-    """Return the distinct quotations behind the findings of one rule, with their locations."""
+    """Return the distinct quotations on which a rule's findings are based, with their sources."""
     return " ".join(dict.fromkeys(f"“{f.because}” ({f.place})" for f in findings))
 
 
 def summary(findings: Sequence[ConductFinding]) -> str:
-    """Return the number of findings by severity, such as `3 findings (1 error, 2 warnings)`."""
+    """Format the number of findings by severity, for example `3 findings (1 error, 2 warnings)`."""
     counts = {kind: sum(f.severity == kind for f in findings) for kind in _WORST}
     parts = [count_text(count, kind) for kind, count in counts.items() if count]
     return f"{count_text(len(findings), 'finding')} ({', '.join(parts)})"

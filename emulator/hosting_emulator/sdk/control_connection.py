@@ -1,7 +1,7 @@
-"""A kept-alive HTTP connection to an emulator. Several threads can share the connection.
+"""A persistent HTTP connection to an emulator. Several threads can share it.
 
-Network errors are raised as errors with a one-line message. This module must not interpret a body.
-A request is retried only if a second attempt cannot have an additional effect.
+Network errors are converted to exceptions with a one-line message. This module must not interpret
+bodies. A request is retried only if sending it twice has no additional effect.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
-#: These methods are idempotent, so repeating a request has no further effect. A PATCH in the
-#: control API only assigns the values in its body.
+#: The idempotent methods. A PATCH request to the control API only assigns the values in its body.
 _REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
 
 
@@ -43,9 +42,10 @@ class Response:
 
 
 class ControlConnection:
-    """Sends requests to the server at `address`, over a connection that opens at first use.
+    """Sends requests to the server at `address`, over a connection that is opened when it is first
+    used.
 
-    `timeout_s` is the maximum wait for a response, in real seconds. Requests raise
+    `timeout_s` is the maximum wait for a response, in real seconds. Requests can raise
     EmulatorUnreachable or UnexpectedResponse.
     """
 
@@ -56,20 +56,20 @@ class ControlConnection:
         self._process_id = 0
 
     def close(self) -> None:
-        """Close the connection. A later request opens a new connection."""
+        """Close the connection. A later request opens a new one."""
         with self._lock:
             self._connection.close()
 
     def exchange(
         self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Response:
-        """Send a request, and return its response with the whole body."""
+        """Send a request, and return its response with the complete body."""
         with self._lock:
             was_open = self._is_open()
             try:
                 return self._exchange(method, target, body, headers)
             except EmulatorUnreachable as error:
-                # The server may have just closed an idle connection, so retry a request that is
+                # The server may just have closed an idle connection, so retry a request that is
                 # safe to repeat.
                 was_dropped = isinstance(error.__cause__, ConnectionError)
                 if not (was_open and was_dropped and method in _REPEATABLE):
@@ -86,20 +86,21 @@ class ControlConnection:
             return Response(response.status, response.headers, response.read())
 
     def _is_open(self) -> bool:
-        """Return whether the connection can be reused. Close a connection that cannot be reused.
+        """Return whether the connection can be reused. Close it if it cannot.
 
-        A connection cannot be reused if the server has closed it, or if it belongs to the parent of
-        a forked process. Because this check comes before a request is sent, even a POST over HTTP
-        succeeds after the server has restarted.
+        It cannot be reused if the server has closed it, or if it belongs to the parent of a forked
+        process. Because this is checked before a request is sent, even a POST over HTTP succeeds
+        after the server has been restarted.
         """
         open_socket = self._connection.sock
         if open_socket is None:
             return False
         if self._process_id == os.getpid():
-            # An encrypted connection cannot be peeked at, so assume that it is open.
+            # One cannot peek at an encrypted connection, so assume that it is open.
             if isinstance(self._connection, HTTPSConnection):
                 return True
-            # No data is expected between requests, so a readable socket has been closed by the server.
+            # No data is expected between requests, so if the socket is readable, the server has
+            # closed it.
             try:
                 open_socket.settimeout(0)
                 open_socket.recv(1, socket.MSG_PEEK)
@@ -115,7 +116,9 @@ class ControlConnection:
 def open_response(
     address: str, target: str, headers: Mapping[str, str], timeout_s: float
 ) -> tuple[HTTPConnection, HTTPResponse]:
-    """Send a GET on a new connection. Return the connection and a response whose body has not been read."""
+    """Send a GET request on a new connection. Return the connection and the response, whose body
+    has not been read.
+    """
     connection = connection_to(address, timeout_s)
     with clear_errors(connection, address):
         connection.request("GET", target, headers=dict(headers))
@@ -123,7 +126,7 @@ def open_response(
 
 
 def connection_to(url: str, timeout_s: float) -> HTTPConnection:
-    """Return a connection to the server of an `http` or `https` URL. The connection opens at first use."""
+    """Return a connection to the server in an `http` or `https` URL. It is opened when it is first used."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme == "https":
@@ -133,15 +136,15 @@ def connection_to(url: str, timeout_s: float) -> HTTPConnection:
 
 @contextmanager
 def clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
-    """Close a connection after any error in the block.
+    """Close a connection if the block raises an exception.
 
-    Raises ControlError in place of a network or HTTP error.
+    Network and HTTP errors are converted to ControlError.
     """
     try:
         yield
     except BaseException as error:
-        # Close the connection, because after an interrupted exchange it may still carry the rest of
-        # a response.
+        # After an interrupted exchange, the rest of a response may still arrive on the connection,
+        # so close it.
         connection.close()
         if isinstance(error, OSError | HTTPException):
             _raise_clear_error(error, connection, address)

@@ -1,4 +1,4 @@
-"""Which parts of the contract clients exercised and which they did not, as data and as short text."""
+"""Which parts of the contract clients have exercised, and which not, as data and as short text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.messages import ContractCoverage, JsonObject
 from hosting_emulator.sdk.text import count_text
 
-#: The states in which an operation ends (contract, section Operation.state).
+#: The states in which an operation can end (contract, section Operation.state).
 _ENDS: Final = ("succeeded", "failed", "cancelled")
-#: The names that texts use for the kinds of callers.
+#: The names used in texts for the different kinds of callers.
 _ROLE_NAMES: Final = {
     "owner": "owner",
     "maintainer": "maintainer",
@@ -32,10 +32,11 @@ _LABEL_WIDTH = 16
 class CoverageParts:
     """The parts of the contract, divided into exercised and missing parts.
 
-    All names are in the order of the contract. A call is exercised if a response to it was a success.
-    `missing_own_codes` are the missing codes that the exercised calls can return without a fault.
-    `missing_statuses` are the error statuses listed in the contract that no response has had yet,
-    such as `set_project_powered_by_flag 401`. `replayed_calls` are the calls with a replayed response.
+    All names are in contract order. A call counts as exercised if it has had a success response.
+    `missing_own_codes` are the missing codes that the exercised calls can return even without a
+    fault. `missing_statuses` are the error statuses listed in the contract that no response has had
+    yet, such as `set_project_powered_by_flag 401`. `replayed_calls` are the calls that have had a
+    replayed response.
     """
 
     def __init__(self, coverage: ContractCoverage) -> None:
@@ -65,7 +66,7 @@ class CoverageParts:
 
 
 def coverage_lines(coverage: ContractCoverage, *, width: int = _WIDTH) -> list[str]:
-    """Return lines of at most `width` characters about what was exercised and what is missing."""
+    """Describe what was exercised and what is missing, in lines of at most `width` characters."""
     indent = " " * (_LABEL_WIDTH + 2)
     lines = []
     for label, text in coverage_rows(coverage):
@@ -76,7 +77,7 @@ def coverage_lines(coverage: ContractCoverage, *, width: int = _WIDTH) -> list[s
 
 
 def coverage_rows(coverage: ContractCoverage) -> list[tuple[str, str]]:
-    """Return a short text for each aspect of the contract, with the name of the aspect."""
+    """Return the name of each aspect of the contract, with a short text about it."""
     parts = CoverageParts(coverage)
     polls = coverage.calls.get(GET_OPERATION.call_id)
     calls = _text(f"{len(parts.calls)} of {len(CALLS)}", parts.calls, parts.missing_calls)
@@ -102,7 +103,7 @@ def coverage_rows(coverage: ContractCoverage) -> list[tuple[str, str]]:
 
 
 def coverage_document(coverage: ContractCoverage) -> JsonObject:
-    """Return a coverage as a JSON document, with the missing parts of the contract."""
+    """Convert a coverage to a JSON document that includes the missing parts of the contract."""
     parts = CoverageParts(coverage)
     document: JsonObject = to_builtins(coverage)
     document["missing"] = {
@@ -118,12 +119,12 @@ def coverage_document(coverage: ContractCoverage) -> JsonObject:
 
 
 def read_coverage(document: object) -> ContractCoverage:
-    """Return the coverage in a JSON document. Raises ValueError if the document contains none."""
+    """Read the coverage from a JSON document. Raises ValueError if the document contains none."""
     return convert(document, ContractCoverage)
 
 
 def _divide(names: Iterable[str], exercised: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the exercised names and the missing names, both in the order of `names`."""
+    """Return the exercised and the missing names, both in the order of `names`."""
     exercised_names = set(exercised)
     ordered = list(names)
     return (
@@ -133,7 +134,7 @@ def _divide(names: Iterable[str], exercised: Iterable[str]) -> tuple[list[str], 
 
 
 def _own_codes(calls: Iterable[str], exercised: Iterable[str]) -> list[str]:
-    """Return the codes that these calls can return without a fault, except the exercised codes."""
+    """Return the codes that these calls can return even without a fault, except the exercised ones."""
     assumptions = Assumptions()
     own = {code for call in calls for code in problem_codes(CALLS[call], assumptions)}
     return [code for code in PROBLEMS if code in own - set(exercised)]
@@ -146,7 +147,7 @@ def _role_names(roles: Sequence[str]) -> list[str]:
 def _text(
     count: str, exercised: Sequence[str], missing: Sequence[str], *, missing_label: str = "missing"
 ) -> str:
-    """Return a text such as `1 of 3: succeeded; missing: failed, cancelled`."""
+    """Return text such as `1 of 3: succeeded; missing: failed, cancelled`."""
     text = count
     if exercised:
         names = ", ".join(exercised)

@@ -1,18 +1,19 @@
-"""Finds the emulator of the working folder.
+"""Finds the emulator that belongs to the working folder.
 
-Commands and the SDK use this module if they are not given an address. They look in this order:
+Commands and the SDK use this module if they are not given an address. It looks for the following,
+in this order:
 
-1. the ready file that HOSTING_EMULATOR_READY_FILE names, while it exists;
+1. the ready file specified by HOSTING_EMULATOR_READY_FILE, if it exists;
 2. the emulator that uses the data directory, which is set in HOSTING_EMULATOR_DATA_DIR or in the
    nearest settings file, or else is the nearest `.hosting-emulator` folder, searching upward from
    the working folder;
-3. the only running emulator that was started in the folder, or in a parent folder;
-4. only if there is no data directory: the default address.
+3. the only running emulator that was started in the working folder or in the nearest parent folder;
+4. the default address, but only if there is no data directory.
 
-The address in a data directory is a hint, because the directory may be old, a copy, or part of a
-checkout. The address is used only if it is on this machine, if a process keeps the directory
-locked, and if the emulator at the address reports the directory and the instance in the record. The
-control token is sent to such an address only if the registry of the user confirms it.
+The address in a data directory is only a hint, because the directory may be old, a copy, or part of
+a checkout. It is used only if it is on this machine, if a process keeps the directory locked, and
+if the emulator at this address reports the same directory and instance as the record. The control
+token is sent to it only if the user's registry confirms the address.
 """
 
 from __future__ import annotations
@@ -41,23 +42,22 @@ from hosting_emulator.sdk.errors import EmulatorNotFound, EmulatorUnreachable, U
 from hosting_emulator.settings_file import read_settings_file
 from hosting_emulator.variables import read_variable
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
-#: The data directory of `start` without `--data-dir`.
+#: The data directory that `start` uses without `--data-dir`.
 _DATA_DIR = ".hosting-emulator"
-#: The longest time that an emulator may take to report its instance, in real seconds.
+#: How long an emulator may take to report its instance, in real seconds.
 _PATIENCE_S = 10.0
 _ADVICE = "pass its address with --url or HOSTING_EMULATOR_URL"
 
 
 @dataclass(frozen=True, slots=True)
 class EmulatorAddress:
-    """The address of an emulator.
+    """An emulator's address.
 
-    `is_trusted` means that the control token may be sent to the address. `is_default` means that
-    this is the default address because no other address was specified, so possibly no emulator is
-    running there.
+    `is_trusted` means that the control token may be sent to this address. `is_default` means that
+    no other address was specified, so there may be no emulator running here.
     """
 
     url: str
@@ -67,12 +67,12 @@ class EmulatorAddress:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the working folder, its parents and the environment say about the emulator.
+    """What the working folder, its parent folders and the environment say about the emulator.
 
-    `data_dir` is the data directory of the emulator, or None if there is none. `folders` are the
-    working folder and its parents, up to the folder in which `start` uses this data directory, or
-    up to the root if there is no such folder. `port` is the port for the default address.
-    `is_port_from_file` means that a settings file names the port.
+    `data_dir` is the emulator's data directory, or None if there is none. `folders` are the working
+    folder and its parents, up to the folder in which `start` would use this data directory, or up
+    to the root if there is no such folder. `port` is the port in the default address.
+    `is_port_from_file` means that the port comes from a settings file.
     """
 
     data_dir: Path | None
@@ -82,15 +82,15 @@ class Surroundings:
 
     @property
     def default_url(self) -> str:
-        """The address at which an emulator is expected if no other address is specified."""
+        """The address at which the emulator is expected if no other address is specified."""
         return f"http://127.0.0.1:{self.port}"
 
 
 def find_emulator(token: str | None = None, *, timeout_s: float = _PATIENCE_S) -> EmulatorAddress:
-    """Return the address of the working folder's emulator.
+    """Return the address of the emulator that belongs to the working folder.
 
-    `token` is the control token. `timeout_s` limits the wait for a response, in real seconds.
-    Raises EmulatorNotFound if there is a data directory, but its emulator is not running or cannot
+    `token` is the control token. `timeout_s` is the maximum wait for a response, in real seconds.
+    Raises EmulatorNotFound if there is a data directory but its emulator is not running or cannot
     be reached.
     """
     ready_url = _url_in_ready_file()
@@ -104,9 +104,10 @@ def find_emulator(token: str | None = None, *, timeout_s: float = _PATIENCE_S) -
 
 
 def expected_url() -> str | None:
-    """Return the address that `find_emulator` would return, without a request to the emulator.
+    """Return the address that `find_emulator` would return, but without sending a request to the
+    emulator.
 
-    Return None if `find_emulator` would raise EmulatorNotFound.
+    Returns None if `find_emulator` would raise EmulatorNotFound.
     """
     ready_url = _url_in_ready_file()
     if ready_url is not None:
@@ -122,7 +123,7 @@ def expected_url() -> str | None:
 
 
 def running_text() -> str:
-    """Return a clause that lists the running emulators of this user."""
+    """Return a clause that lists this user's running emulators."""
     descriptions = []
     for record in registered_emulators():
         state = f"in memory, started in {record.folder}"
@@ -135,7 +136,7 @@ def running_text() -> str:
 
 
 def _url_in_ready_file() -> str | None:
-    # Ignore errors, because the ready file may be missing, or another program may have written it.
+    # Ignore errors: the ready file may be missing or may have been written by another program.
     with suppress(OSError, ValueError, TypeError, KeyError):
         content = Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes()
         return str(json.loads(content)["local_url"])
@@ -146,8 +147,8 @@ def _default_address(surroundings: Surroundings) -> EmulatorAddress:
     url = surroundings.default_url
     is_trusted = True
     if surroundings.is_port_from_file:
-        # Trust the port only if an emulator of this user is registered there, because the settings
-        # file may be part of a checkout.
+        # The settings file may be part of a checkout, so trust its port only if an emulator of this
+        # user is registered there.
         is_trusted = any(record.url == url for record in registered_emulators())
     return EmulatorAddress(url, is_trusted, is_default=True)
 
@@ -156,9 +157,10 @@ def _default_address(surroundings: Surroundings) -> EmulatorAddress:
 
 
 def look_around() -> Surroundings:
-    """Return what the working folder, its parents and the environment say about the emulator.
+    """Return what the working folder, its parent folders and the environment say about the
+    emulator.
 
-    Raises EmulatorNotFound for a settings file that cannot be read.
+    Raises EmulatorNotFound if a settings file cannot be read.
     """
     working_folder = _working_folder()
     folders, settings = _folders_of(working_folder)
@@ -189,10 +191,9 @@ def _working_folder() -> Path:
 
 
 def _folders_of(working_folder: Path) -> tuple[Sequence[Path], Mapping[str, Any]]:
-    """Return the working folder and its parents, and the settings that apply there.
+    """Return the working folder and its parent folders, and the settings that apply there.
 
-    The last folder is the nearest folder with a settings file or a data directory, or else the
-    root.
+    The last folder is the nearest one with a settings file or a data directory, or else the root.
     """
     folders = []
     for folder in (working_folder, *working_folder.parents):
@@ -206,7 +207,7 @@ def _folders_of(working_folder: Path) -> tuple[Sequence[Path], Mapping[str, Any]
 
 
 def _settings_in(folder: Path) -> Mapping[str, Any]:
-    """Return the unchecked values of a folder's settings file. Raises EmulatorNotFound."""
+    """Return the values in a folder's settings file, unchecked. Raises EmulatorNotFound."""
     try:
         file = read_settings_file(folder)
     except OSError:  # a parent folder that this user cannot search
@@ -228,7 +229,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def _may_be_planted(path: Path) -> bool:
-    """Return whether a file or folder belongs to another user and lies where anybody can create it."""
+    """Return whether a file or folder belongs to another user and is in a place where anybody can
+    create files.
+    """
     try:
         owner = path.lstat().st_uid
         is_parent_open = bool(path.parent.stat().st_mode & 0o002)
@@ -238,7 +241,7 @@ def _may_be_planted(path: Path) -> bool:
 
 
 def _port_in(settings: Mapping[str, Any]) -> str:
-    """Return the port in a settings file, or an empty string if the file sets no valid port."""
+    """Return the port set in a settings file, or an empty string if the file sets no valid port."""
     try:
         return str(int(settings["port"]))
     except (KeyError, ValueError, TypeError):
@@ -246,7 +249,7 @@ def _port_in(settings: Mapping[str, Any]) -> str:
 
 
 def _is_flag_set(variable: str) -> bool:
-    """Return whether an environment variable turns a flag on. Options accept the same values."""
+    """Return whether an environment variable turns a flag on. The same values are accepted as for options."""
     return os.environ.get(variable, "").strip().lower() in ("1", "true", "t", "yes", "y", "on")
 
 
@@ -257,8 +260,8 @@ def _is_flag_set(variable: str) -> bool:
 class _Hint:
     """The record of the emulator to use.
 
-    `data_dir` is the data directory that contains the record, or None if the record is only in the
-    registry. `is_registered` means that the registry contains the same record.
+    `data_dir` is the data directory in which the record was found, or None if it is only in the
+    registry. `is_registered` means that the same record is in the registry.
     """
 
     record: EmulatorRecord
@@ -267,7 +270,7 @@ class _Hint:
 
 
 def _find_hint(surroundings: Surroundings) -> _Hint | None:
-    """Return the record of the emulator to use, or None for the default address.
+    """Return the record of the emulator to use, or None to use the default address.
 
     Raises EmulatorNotFound.
     """
@@ -294,9 +297,10 @@ def _find_hint(surroundings: Surroundings) -> _Hint | None:
 def _started_here(
     surroundings: Surroundings, registered_records: Sequence[EmulatorRecord]
 ) -> EmulatorRecord | None:
-    """Return the record of the only emulator that was started in the folder, or in a parent folder.
+    """Return the record of the only emulator that was started in the working folder or in the
+    nearest parent folder.
 
-    This emulator may store nothing, or use a different data directory. Raises EmulatorNotFound if
+    This emulator may store nothing or use a different data directory. Raises EmulatorNotFound if
     several emulators were started in the same folder.
     """
     for folder in surroundings.folders:
@@ -330,7 +334,7 @@ def _record_in(data_dir: Path) -> EmulatorRecord:
 
 
 def _checked_address(hint: _Hint, token: str | None, timeout_s: float) -> EmulatorAddress:
-    """Return the address in a record if the emulator in the record responds there.
+    """Return the address in a record if the emulator that the record describes responds there.
 
     Raises EmulatorNotFound.
     """
@@ -349,7 +353,7 @@ def _checked_address(hint: _Hint, token: str | None, timeout_s: float) -> Emulat
 
 
 def _unusable(folder: Path, reason: str) -> EmulatorNotFound:
-    """Return the error about a data directory whose emulator may be running, but cannot be used."""
+    """Return an error about a data directory whose emulator may be running but cannot be used."""
     message = f"commands cannot use the emulator of {folder}: {reason}"
     return EmulatorNotFound(message, _ADVICE, running_text())
 
@@ -376,7 +380,7 @@ def _is_on_this_machine(url: str) -> bool:
 
 
 def _uses_folder(reported: object, data_dir: Path) -> bool:
-    """Return whether the path that an emulator reports is a data directory of this machine."""
+    """Return whether the path that an emulator reports is this data directory."""
     if not isinstance(reported, str):
         return False
     try:
@@ -388,9 +392,9 @@ def _uses_folder(reported: object, data_dir: Path) -> bool:
 def _reported_info(
     record: EmulatorRecord, token: str | None, timeout_s: float
 ) -> Mapping[str, Any] | str:
-    """Return what the emulator at the address in a record reports about itself.
+    """Return what the emulator at a record's address reports about itself.
 
-    Return a clause with the reason if there is no such report.
+    If it reports nothing, returns a clause that says why.
     """
     # Imported here because importing http.client takes 30 ms.
     from hosting_emulator.sdk.control_connection import ControlConnection

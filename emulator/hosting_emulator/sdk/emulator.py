@@ -1,7 +1,7 @@
 """An emulator and its worlds.
 
-`ControlClient` is a client of an emulator's process, and `HostingEmulator` is a handle for one
-world. Both classes are in one module because each gives access to the other.
+`ControlClient` is a client for an emulator as a whole, and `HostingEmulator` is a handle for one
+world. Both classes are in the same module because each provides access to the other.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from hosting_emulator.sdk.transport import Transport, path_of, without_none
 from hosting_emulator.sdk.world_handle import ignore_missing
 from hosting_emulator.variables import unknown_variable_text, unreported_variables
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 
 class TokenOptions(TypedDict, total=False):
-    """Options for an access token, other than its user.
+    """The options for an access token, except its user.
 
-    `organization` is an alias or an id. The default is the user's first organization.
-    `lifetime` is a span of world time, by default ten years. `interactive` (default: true) means
-    that the token belongs to an interactive session.
+    `organization` is an alias or an id. By default, it is the user's first organization. `lifetime`
+    is a span of world time, by default ten years. `interactive` (true by default) means that the
+    token belongs to an interactive session.
     """
 
     organization: str | None
@@ -58,9 +58,9 @@ class TokenOptions(TypedDict, total=False):
 
 
 class ApiKeyOptions(TypedDict, total=False):
-    """Options for a user API key, other than its user.
+    """The options for a user API key, except its user.
 
-    `organization` is an alias or an id. The default is the user's first organization.
+    `organization` is an alias or an id. By default, it is the user's first organization.
     """
 
     name: str | None
@@ -69,7 +69,7 @@ class ApiKeyOptions(TypedDict, total=False):
 
 
 class AssumptionWarning(UserWarning):
-    """An assumption of a world contradicts a sentence of the contract."""
+    """Issued if one of a world's assumptions contradicts a sentence in the contract."""
 
 
 class VariableWarning(UserWarning):
@@ -89,22 +89,22 @@ def _warn_of_variables(url: str | ControlClient | None) -> None:
 
 
 def _warn(messages: Sequence[str]) -> None:
-    """Issue warnings about assumptions, attributed to the line that called the SDK."""
+    """Issue warnings about assumptions, attributed to the line from which the SDK was called."""
     for message in messages:
         warnings.warn(message, AssumptionWarning, stacklevel=3)
 
 
 class ControlClient(Transport):
-    """A client of a running emulator, over one kept-alive connection that threads may share.
+    """A client for a running emulator, with one persistent connection that threads can share.
 
-    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. A string that is not an
-    HTTP or HTTPS URL raises ValueError. `token` is the control token, if the emulator requires one.
-    `timeout_s` is the maximum wait for a response, in real seconds. The constructor sends no
-    request. Every method that sends a request may raise a ControlError.
+    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. ValueError is raised if it is
+    not an HTTP or HTTPS URL. `token` is the control token, if the emulator requires one.
+    `timeout_s` is the maximum wait for a response, in real seconds. The constructor does not send a
+    request. Any method that sends a request can raise a ControlError.
     """
 
     def health(self) -> messages.Health:
-        """Return the emulator's version and storage status. A response shows that the emulator is up."""
+        """Return the emulator's version and storage status. If this succeeds, the emulator is up."""
         return self.fetch(messages.Health, "GET", "health")
 
     def info(self) -> messages.Info:
@@ -112,14 +112,14 @@ class ControlClient(Transport):
         return self.fetch(messages.Info, "GET", "info")
 
     def stop(self) -> None:
-        """Stop the emulator, which stores its worlds and ends soon after this call.
+        """Stop the emulator. It stores its worlds and ends shortly after this call.
 
         Raises ControlRefused (409) if the emulator was not started by `hosting-emulator start`.
         """
         self.post("stop")
 
     def contract(self, name: str) -> Any:
-        """Return a table or document from the contract as JSON.
+        """Return one of the contract's tables or documents as JSON.
 
         `name` is the last segment of the document's path, such as `problems`, `fault-kinds` or
         `conduct-rules`.
@@ -136,16 +136,16 @@ class ControlClient(Transport):
     def world(self, name: str = "default") -> HostingEmulator:
         """Return a handle for a world.
 
-        No request is sent until the handle is used, so the world need not exist yet.
+        No request is sent until the handle is used, so the world does not have to exist yet.
         """
         return HostingEmulator(self, name)
 
     def create_world(
         self, name: str | None = None, **request: Unpack[WorldRequest]
     ) -> messages.NewWorldSummary:
-        """Create a world as described by a `WorldRequest`, by default with a generated name.
+        """Create a world, by default with a generated name. `WorldRequest` describes the arguments.
 
-        Raises ControlRefused (409) for a name that is in use.
+        Raises ControlRefused (409) if the name is already in use.
         """
         body = without_none(name=name, **request)
         return self.fetch(messages.NewWorldSummary, "POST", "worlds", body)
@@ -157,10 +157,10 @@ class ControlClient(Transport):
         skip_rules: Sequence[str] = (),
         replaces: WorldsObservation | None = None,
     ) -> WorldsObservation:
-        """Start observing all worlds, or only the named `worlds` and their copies.
+        """Start observing all worlds, or only those named in `worlds` and their copies.
 
-        The observation does not judge the rules in `skip_rules`. If `replaces` is given, the same
-        request ends that observation.
+        The rules in `skip_rules` are not judged. If `replaces` is given, the same request ends that
+        observation.
         """
         body: dict[str, Any] = {"worlds": None, "skip_rules": list(skip_rules)}
         if worlds is not None:
@@ -175,7 +175,7 @@ class ControlClient(Transport):
         return self.fetch_list(messages.ScenarioName, "GET", "scenarios")
 
     def scenario(self, name: str) -> messages.ScenarioText:
-        """Return a library scenario with its name, description and `text`."""
+        """Return a scenario from the library with its name, description and `text`."""
         return self.fetch(messages.ScenarioText, "GET", path_of("scenarios", name))
 
     def run_scenario(
@@ -187,11 +187,11 @@ class ControlClient(Transport):
         replace: bool = True,
         **scenario: Unpack[ScenarioChoice],
     ) -> messages.StoryReport:
-        """Run a scenario's story, and return its report.
+        """Run a scenario's story and return the report.
 
-        The story runs in a temporary world or, if `world` is given, in that world, whose state is
-        replaced. Without `replace`, replacing a stored world that has changed raises ControlRefused
-        (409).
+        The story runs in a temporary world or, if `world` is given, in that world, replacing its
+        state. With `replace=False`, ControlRefused (409) is raised instead of replacing a stored
+        world that has changed.
         """
         body = without_none(world=world, vary=vary, vary_only=vary_only, **scenario)
         if replace and world is not None:
@@ -200,12 +200,12 @@ class ControlClient(Transport):
 
 
 class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", None]):
-    """A handle for a world: its URL, tokens, content and events.
+    """A handle for a world, with its URL, tokens, content and events.
 
-    Get a handle from `connect` or `fresh`, from a client's `world`, or from the pytest plugin. If
-    the emulator refuses a request, `ControlRefused` is raised with a one-line message. If no
-    emulator responds, `EmulatorUnreachable` is raised. Threads may share a handle. A `with`
-    statement closes the handle at the end of the block.
+    To get a handle, use `connect`, `fresh`, a client's `world` method, or the pytest plugin. If the
+    emulator refuses a request, `ControlRefused` is raised with a one-line message. If no emulator
+    responds, `EmulatorUnreachable` is raised. Threads can share a handle. A `with` statement closes
+    the handle at the end of its block.
     """
 
     control: ControlClient
@@ -232,7 +232,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         throw_away: bool = False,
         own_connection: bool = False,
     ) -> None:
-        """Open a world by its name or summary. With `throw_away`, `close` deletes the world."""
+        """Open the world with this name or summary. With `throw_away`, `close` deletes the world."""
         name = world if isinstance(world, str) else world.name
         super().__init__(control, name)
         self.control = control
@@ -260,14 +260,14 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> Self:
         """Open an existing world, by default the `default` world.
 
-        Closing the handle does not change the world. `url` is the address of an emulator or of a
-        world, or a client to share. Without `url`, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
-        apply. If HOSTING_EMULATOR_URL is not set either, the SDK uses the emulator that
-        `hosting-emulator exec` started, or the emulator that uses the nearest data directory,
-        searching upward from the working folder. Without a data directory, the address is
-        http://127.0.0.1:4620. Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN applies.
-        Raises ControlRefused (404) if the world does not exist, ValueError for an invalid address,
-        and EmulatorNotFound if the emulator of the working folder is not running.
+        Closing the handle does not change the world. `url` is the address of an emulator or a
+        world, or an existing client to share. Without `url`, HOSTING_EMULATOR_URL and
+        HOSTING_EMULATOR_WORLD are used. If HOSTING_EMULATOR_URL is not set either, the SDK uses the
+        emulator that `hosting-emulator exec` started, or the one that uses the nearest data
+        directory, searching upward from the working folder. If there is no data directory, the
+        address is http://127.0.0.1:4620. Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN is
+        used. Raises ControlRefused (404) if the world does not exist, ValueError if the address is
+        invalid, or EmulatorNotFound if the working folder's emulator is not running.
         """
         _warn_of_variables(url)
         with _reach(url, control_token) as (control, named, own):
@@ -292,10 +292,11 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """Create a world that is deleted when the handle is closed.
 
         `url` and `control_token` have the same meaning as in `connect`. By default, the world has
-        the same records as a new default world, and a frozen clock. `scenario` is the name of a
-        library scenario, the path of a file, or a document. Error messages call a scenario document
-        `document_name`. `state` is an exported state. Raises ValueError for an invalid argument.
-        Raises ControlRefused, with the position of the mistake, for an invalid scenario.
+        the same records as a new default world, and its clock is frozen. `scenario` is the name of
+        a library scenario, the path of a file, or a document. `document_name` is the name to use
+        for such a document in error messages. `state` is an exported state. Raises ValueError if an
+        argument is invalid. If the scenario is invalid, raises ControlRefused with the position of
+        the mistake.
         """
         if scenario is not None and state is not None:
             raise ValueError("give either scenario or state, not both")
@@ -307,7 +308,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
-        """Copy this world into a temporary world. Closing this handle also deletes the copy."""
+        """Copy this world to a temporary world. Closing this handle also deletes the copy."""
         copied = self.copy(name, ephemeral=True, commit=commit)
         fork = HostingEmulator(self.control, copied, throw_away=True)
         self._forks.append(fork)
@@ -316,9 +317,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def copy(
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
     ) -> messages.NewWorldSummary:
-        """Copy this world, or its state after a stored `commit` of its `history`.
+        """Copy this world, or its state after one of the commits in its `history`.
 
-        Return the summary of the copy.
+        Returns a summary of the copy.
         """
         body = without_none(name=name, ephemeral=ephemeral, commit=commit)
         return self._fetch(messages.NewWorldSummary, "POST", "fork", body=body)
@@ -328,12 +329,14 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         self._ask("DELETE")
 
     def close(self) -> None:
-        """Delete the forks of this world, and the world if `fresh` or `fork` created it. Idempotent."""
+        """Delete this world's forks, and the world itself if it was created by `fresh` or `fork`.
+        Idempotent.
+        """
         while self._forks:
             self._forks.pop().close()
         if self._throw_away:
             self._throw_away = False
-            # Ignore a missing world or emulator, because then there is nothing left to delete.
+            # If the world or the emulator no longer exists, there is nothing left to delete.
             with suppress(EmulatorUnreachable), ignore_missing():
                 self.delete()
         if self._own_connection:
@@ -346,11 +349,11 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def summary(self) -> messages.WorldSummary:
-        """The current summary of this world."""
+        """This world's current summary."""
         return self._fetch(messages.WorldSummary, "GET")
 
     def _know(self, summary: messages.WorldSummary) -> messages.WorldSummary:
-        """Copy the values of a summary to the attributes of this handle."""
+        """Copy the values in a summary to the attributes of this handle."""
         self.base_url = summary.base_url
         self.control_url = summary.control_url
         self.projects = Aliases("project", summary.projects)
@@ -368,13 +371,13 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             return vars(self)[name]
 
     def _take_over(self, summary: messages.WorldSummary) -> None:
-        self._tokens = {}  # the new state may not accept tokens issued in the old state
+        self._tokens = {}  # tokens issued in the old state may not be valid in the new state
         self._know(summary)
 
     def _replace(
         self, method: str, *parts: str | int, body: Any, **query: Any
     ) -> messages.WorldSummary:
-        """Send a request that replaces the state of this world, and store the new summary."""
+        """Send a request that replaces this world's state, and store the new summary."""
         summary = self._fetch(messages.WorldSummary, method, *parts, body=body, **query)
         self._take_over(summary)
         return summary
@@ -383,7 +386,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def project(self) -> str:
         """The id of the world's first project. In the default world, this is the `shop` project.
 
-        Raises NoSuchName if the world has no project.
+        Raises NoSuchName if the world has no projects.
         """
         return self._first(self.projects, "project")
 
@@ -391,8 +394,8 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def organization(self) -> str:
         """The id of the first project's organization.
 
-        In a world without projects, the id of the first organization. Raises NoSuchName if the
-        world has no organization.
+        In a world without projects, this is the id of the first organization. Raises NoSuchName if
+        the world has no organizations.
         """
         if self.projects:
             return self._homes[self.project]
@@ -406,10 +409,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def url(self, path: str, /, *, project: str | None = None) -> str:
         """Return the full URL for a path in this world, such as `/v1/projects/{project}/domains`.
 
-        `project` is the alias of a project. The default is the first project. `{project}` in the
-        path is replaced with the id of the project, and `{organization}` with the id of the
-        project's organization. Raises ValueError for a path without a leading `/`, and NoSuchName
-        for an unknown project.
+        `project` is a project's alias, by default that of the first project. In the path,
+        `{project}` is replaced with the project's id, and `{organization}` with the id of the
+        project's organization. Raises ValueError if the path does not start with `/`, or NoSuchName
+        if the project is unknown.
         """
         if not path.startswith("/"):
             raise ValueError(f"a path must start with /, as in /v1/projects, not {path[:80]!r}")
@@ -422,19 +425,19 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self.base_url + path
 
     def redeem_url(self, ticket: str) -> str:
-        """Return the URL for redeeming a ticket at this world's base URL.
+        """Return a URL under this world's base URL with which a ticket can be redeemed.
 
-        `ticket` is a ticket's `redeem_url`, whose dev origin some clients cannot reach.
+        `ticket` is the ticket's `redeem_url`. Some clients cannot reach the dev origin in that URL.
         """
         parts = urlsplit(ticket)
         return self.url(f"{parts.path}?{parts.query}")
 
     def token(self, user: str | None = None, **options: Unpack[TokenOptions]) -> str:
-        """Return an access token for a user, who is given by alias or id.
+        """Return an access token for a user, given by alias or id.
 
-        By default, the token is valid for ten years of world time, even after a reset or a rewind,
-        and every call for the same user returns the same token. `mint_token` always creates a new
-        token. Raises ControlRefused (404) for an unknown user.
+        By default, the token is valid for ten years of world time, even after a reset or rewind,
+        and every call for the same user returns the same token. To get a new token each time, use
+        `mint_token`. Raises ControlRefused (404) if the user is unknown.
         """
         options = TokenOptions(**without_none(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})
@@ -448,7 +451,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def mint_token(
         self, user: str | None = None, **options: Unpack[TokenOptions]
     ) -> messages.AccessToken:
-        """Create an access token. By default, the token is valid for ten years of world time."""
+        """Create an access token. By default, it is valid for ten years of world time."""
         body = without_none(**options, user=user)
         if "lifetime" in body:
             body["lifetime"] = duration_text(body["lifetime"])
@@ -460,7 +463,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
     def api_key(self, user: str | None = None, **options: Unpack[ApiKeyOptions]) -> str:
-        """Create a user API key as `create_api_key` does, and return its value."""
+        """Create a user API key in the same way as `create_api_key`, and return its value."""
         return self.create_api_key(user, **options).value
 
     def create_api_key(
@@ -468,25 +471,25 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> messages.NewApiKey:
         """Create a user API key that is valid for 90 days of world time.
 
-        The key is created directly, without a call to the public API.
+        It is created directly, not through a call to the public API.
         """
         body = without_none(**options, user=user)
         return self._fetch(messages.NewApiKey, "POST", "api-keys", body=body)
 
     def openapi(self) -> messages.JsonObject:
-        """Return the OpenAPI 3.1 document of this world's public API, under its assumptions."""
+        """Return the OpenAPI 3.1 document for this world's public API, under its assumptions."""
         document: messages.JsonObject = self._ask("GET", "openapi.json")
         return document
 
     @property
     def assumptions(self) -> list[messages.AssumptionRow]:
-        """The assumptions about points that the contract leaves open, each with its description."""
+        """The assumptions that this world makes where the contract is silent, with their descriptions."""
         return self._fetch_list(messages.AssumptionRow, "GET", "assumptions")
 
     def set_assumptions(self, values: Mapping[str, Any]) -> list[messages.AssumptionRow]:
-        """Change the assumptions named in `values`, and return all assumptions.
+        """Change the assumptions in `values`, and return all assumptions.
 
-        Issues an `AssumptionWarning` for a value that contradicts a sentence in the contract.
+        Issues an `AssumptionWarning` if a value contradicts a sentence in the contract.
         """
         rows = self._fetch_list(messages.AssumptionRow, "PATCH", "assumptions", body=values)
         _warn([row.warning for row in rows if row.name in values and row.warning])
@@ -495,17 +498,18 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     # --- Changes and reports -------------------------------------------------------------------
 
     def intervene(self, word: str, /, **fields: Any) -> str:
-        """Change this world in a way that the public API does not offer.
+        """Change this world in a way that is not possible through the public API.
 
-        Return a sentence about the change.
+        Returns a sentence that describes the change.
 
-        For example, `intervene("stick_operation", project="shop")` makes one operation get stuck.
-        With `all=True`, an intervention applies to all matches.
+        For example, `intervene("stick_operation", project="shop")` makes an operation get stuck.
+        With `all=True`, an intervention applies to everything that matches.
         """
         return str(self._ask("POST", "interventions", body={word: fields})["message"])
 
     def add(self, **parts: Sequence[Mapping[str, Any]]) -> str:
-        """Add `organizations`, `users`, `projects` and `keys`, and return a description.
+        """Add `organizations`, `users`, `projects` and `keys`, and return a description of what was
+        added.
 
         The arguments have the same form as in a world file: `add(users=[{"alias": "zoe",
         "organizations": {"acme": "member"}}])`. If one item is invalid, nothing is added.
@@ -516,7 +520,8 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def variation(self) -> messages.VariationState | None:
-        """The variation of this world's responses: its seed, its points, and the changes so far.
+        """How this world's responses vary: the seed, the variation points, and what has been
+        varied.
 
         None if responses do not vary.
         """
@@ -527,7 +532,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def vary(
         self, seed: VaryLike, only: str | Sequence[str] | None = None
     ) -> messages.VariationState:
-        """Vary responses according to `seed`, at all variation points or only at the points in `only`."""
+        """Vary responses based on `seed`, at all variation points or only at those in `only`."""
         text, points = read_vary(seed, only)
         body = without_none(seed=text, only=points)
         return self._fetch(messages.VariationState, "PUT", "variation", body=body)
@@ -538,37 +543,38 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def requests(self) -> Requests:
-        """The requests that reached this world, for iterating, filtering and assertions."""
+        """The requests that have reached this world, for iteration, filtering and assertions."""
         return Requests(self._transport, self)
 
     def operations(
         self, *, unfinished: bool = False, project: str | None = None
     ) -> list[messages.OperationState]:
-        """Return the operations of this world, oldest first, and what each waits for.
+        """Return this world's operations, oldest first, and what each of them is waiting for.
 
-        With `unfinished`, only operations that have not ended are returned. With `project`, an alias
-        or an id, only operations of this project are returned.
+        With `unfinished`, returns only operations that have not ended. With `project`, an alias or
+        an id, returns only operations on this project.
         """
         query = without_none(unfinished="true" if unfinished else None, project=project)
         return self._fetch_list(messages.OperationState, "GET", "operations", **query)
 
     def why(self, operation: OperationLike) -> messages.Why:
-        """Explain the state of an operation, which is given by its id or its document.
+        """Explain the state of an operation, given by its id or its document.
 
-        The name of a project stands for its operation in progress, or for its latest operation.
-        `str()` of the result is the full text of the explanation.
+        If a project's name is given instead, its operation in progress or its latest operation is
+        explained. `str()` returns the full text of the explanation.
         """
         return self._fetch(messages.Why, "GET", "operations", id_of_operation(operation), "why")
 
     def report(self, *, requests: int = 1000, color: bool = False) -> str:
-        """Return a report on this world as text, with at most `requests` of the latest exchanges.
+        """Return a report on this world as text, with the latest exchanges, but at most `requests`
+        of them.
 
-        The report also shows the clock, the unfinished operations and the faults.
+        The report also includes the clock, the unfinished operations and the faults.
         """
         return report_text(self.report_document(requests=requests), color=color)
 
     def report_document(self, *, requests: int = 20) -> messages.WorldReport:
-        """Return a report on this world as a document, with at most `requests` of the latest exchanges."""
+        """Return a report on this world as a document, with at most `requests` exchanges."""
         return self._fetch(messages.WorldReport, "GET", "report", requests=requests)
 
     @property
@@ -579,7 +585,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     # --- Snapshots and history -------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
-        """Take a snapshot of this world. A `with` statement restores the snapshot at the end."""
+        """Take a snapshot of this world. If used in a `with` statement, it is restored at the end
+        of the block.
+        """
         state = self._fetch(messages.SnapshotState, "POST", "snapshots", body={})
         return WorldSnapshot(self._transport, self.name, state, self.restore)
 
@@ -589,22 +597,24 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def history(self) -> list[messages.CommitEntry]:
-        """The latest stored commits with their titles and summaries, oldest first, at most 1,000."""
+        """The latest stored commits, at most 1,000, with their titles and summaries, oldest first."""
         return self.commits(1000)[::-1]
 
     def commits(self, limit: int = 100) -> list[messages.CommitEntry]:
-        """Return the latest stored commits, newest first. `limit` must be from 1 to 1000."""
+        """Return the latest stored commits, newest first, but at most `limit` (1 to 1000)."""
         return self._fetch(messages.CommitHistory, "GET", "history", limit=limit).items
 
     def rewind(self, commit: int) -> messages.WorldSummary:
-        """Rewind this world to its state after a commit of `history`. The request log is not changed."""
+        """Rewind this world to its state after one of the commits in `history`. The request log
+        does not change.
+        """
         return self._replace("POST", "rewind", body={"commit": commit})
 
     def reset(self, *, default: bool = False) -> messages.WorldSummary:
-        """Reset this world to its initial state, and clear its request log.
+        """Reset this world to its initial state and clear its request log.
 
-        The initial state of a world with a scenario is the start of the scenario. With `default`,
-        the world becomes the default world instead.
+        If the world has a scenario, its initial state is the start of the scenario. With `default`,
+        the world is reset to the default content instead.
         """
         return self._replace("POST", "reset", body={"default": True} if default else {})
 
@@ -613,9 +623,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> messages.LoadedWorldSummary:
         """Replace this world with a scenario's world.
 
-        The summary's `notices` say what happened to time, clock and request log, and how to get
-        back. The old state is kept if the scenario is refused. Without `replace`, replacing a
-        stored world that has changed raises ControlRefused (409).
+        The summary's `notices` say what happened to the time, the clock and the request log, and
+        how to go back. If the scenario is refused, the old state is kept. With `replace=False`,
+        ControlRefused (409) is raised instead of replacing a stored world that has changed.
         """
         body = {**scenario, "replace": True} if replace else scenario
         summary = self._fetch(messages.LoadedWorldSummary, "POST", "scenario", body=body)
@@ -630,9 +640,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         last: int | str | None = None,
         name: str | None = None,
     ) -> messages.RecordedScenario:
-        """Convert this world's session into a scenario whose story passes.
+        """Record this world's session as a scenario whose story passes.
 
-        `first` and `last` limit the session to a span. Each limit is the number of a request, or a
+        `first` and `last` limit the recording to a span. Each is the number of a request, or a
         commit such as `"commit:40"`. If `path` is given, the scenario is also written to this file.
         """
         span = {"first": first, "last": last, "name": name}
@@ -644,9 +654,11 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def import_state(
         self, state: Mapping[str, Any], *, replace: bool = True
     ) -> messages.WorldSummary:
-        """Replace this world's state with an exported document. A missing world is created.
+        """Replace this world's state with an exported one. If the world does not exist, it is
+        created.
 
-        Without `replace`, replacing a stored world that has changed raises ControlRefused (409).
+        With `replace=False`, ControlRefused (409) is raised instead of replacing a stored world
+        that has changed.
         """
         query = {} if replace else {"replace": "false"}
         return self._replace("PUT", "state", body=state, **query)
@@ -654,9 +666,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def export(
         self, path: str | Path | None = None, *, with_seed: bool = False
     ) -> messages.JsonObject:
-        """Return the whole state as one document, and also write it to `path` if `path` is given.
+        """Return this world's complete state as one document. If `path` is given, also write it to
+        this file.
 
-        `hosting-emulator start --import PATH` and `fresh(state=…)` import the document. With
+        To import the document, use `hosting-emulator start --import PATH` or `fresh(state=…)`. With
         `with_seed`, the document includes the world's seed, so that an imported world continues
         with the same ids. Anyone who has the seed can compute the world's secrets.
         """
@@ -678,7 +691,7 @@ def _reach(
     control_url, world = read_address(url)
     token = control_token or os.environ.get("HOSTING_EMULATOR_CONTROL_TOKEN")
     if control_url is None:
-        # Imported here because most programs give an address.
+        # Imported here because most programs specify an address.
         from hosting_emulator.sdk.discovery import find_emulator
 
         address = find_emulator(token)

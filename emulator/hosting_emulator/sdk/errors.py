@@ -1,4 +1,4 @@
-"""The errors that the SDK raises. The message of each error is one line."""
+"""The exceptions that the SDK raises. Each has a one-line message."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from urllib.parse import urlsplit
 
 from hosting_emulator import DEFAULT_PORT
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 
 class ControlError(Exception):
-    """Base class of the errors that requests to the control API raise."""
+    """The base class of all exceptions that requests to the control API raise."""
 
 
 def start_command(address: str) -> str:
     """Return the command that starts an emulator.
 
-    The command includes the port of `address` if the address is on this machine and the port is not
-    the default.
+    If `address` is on this machine and its port is not the default, the command includes the port.
     """
     parts = urlsplit(address)
     is_local = parts.hostname in ("127.0.0.1", "localhost")
@@ -29,7 +28,7 @@ def start_command(address: str) -> str:
 
 
 class EmulatorUnreachable(ControlError):
-    """No emulator responds at `address`, or the emulator stopped responding.
+    """Raised if no emulator responds at `address` or the emulator has stopped responding.
 
     `reason` describes the network error.
     """
@@ -43,10 +42,11 @@ class EmulatorUnreachable(ControlError):
 
 
 class EmulatorNotFound(ControlError):
-    """The working folder has a data directory whose emulator is not running or cannot be used.
+    """Raised if the working folder's data directory has an emulator that is not running or cannot
+    be used.
 
-    `reason` says what is wrong, and `advice` what to do. `running` lists the running emulators of
-    this user, if that helps.
+    `reason` says what is wrong, and `advice` what to do. If it is helpful, `running` lists this
+    user's running emulators.
     """
 
     def __init__(self, reason: str, advice: str, running: str = "") -> None:
@@ -56,14 +56,14 @@ class EmulatorNotFound(ControlError):
 
 
 class UnexpectedResponse(ControlError):
-    """The server at `address` responds, but does not serve an emulator's control API."""
+    """Raised if the server at `address` responds but is not an emulator's control API."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(f"the server at {address} is not a hosting emulator: {reason}")
 
 
 class UnreadableMessage(ControlError):
-    """The emulator sent a message that this version of the SDK cannot read."""
+    """Raised if the emulator sent a message that this version of the SDK cannot read."""
 
     def __init__(self, address: str, kind: type[Any], reason: str) -> None:
         super().__init__(
@@ -73,7 +73,7 @@ class UnreadableMessage(ControlError):
 
 
 class ControlRefused(ControlError):
-    """The emulator refused the request with a problem: `status`, `title` and `detail`."""
+    """Raised if the emulator refused the request. `status`, `title` and `detail` come from the problem."""
 
     def __init__(self, status: int, title: str, detail: str | None = None) -> None:
         super().__init__(" ".join((detail or title).split()))

@@ -1,4 +1,4 @@
-"""The events of a world as they occur, over a separate connection."""
+"""A world's events as they occur, over a separate connection."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hosting_emulator import messages
 from hosting_emulator.contract.conversion import decode_json
 from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 
 class EventStream(AbstractContextManager["EventStream", None]):
-    """The events of a world as they occur. Iteration blocks until the next event.
+    """A world's events as they occur. Iteration blocks until the next event.
 
     Call `close` when done, or use a `with` statement. The stream ends when the world is deleted or
     the emulator stops. If the connection is lost, EmulatorUnreachable is raised.
@@ -30,7 +30,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
         self.close()
 
     def close(self) -> None:
-        """Close the connection, which ends the stream."""
+        """Close the connection. This ends the stream."""
         self._response.close()
         self._connection.close()
 
@@ -41,15 +41,15 @@ class EventStream(AbstractContextManager["EventStream", None]):
                 name, _, value = line.partition(":")
                 fields[name] = value.removeprefix(" ")
                 continue
-            # An empty line ends an event. Skip an event without data, because its only purpose is
-            # to show that the emulator is alive.
+            # An empty line ends an event. Skip events without data, because they only show that the
+            # emulator is still alive.
             event = fields
             fields = {}
             if "data" in event:
                 yield self._read(event)
 
     def _lines(self) -> Iterator[str]:
-        """Yield each line until the stream ends. Raises EmulatorUnreachable if the connection is lost."""
+        """Yield lines until the stream ends. Raises EmulatorUnreachable if the connection is lost."""
         while True:
             try:
                 line = self._response.readline()
@@ -60,7 +60,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
             yield line.decode().rstrip("\r\n")
 
     def _read(self, fields: dict[str, str]) -> messages.WorldEvent:
-        """Return the event with these fields. Raises UnexpectedResponse for an invalid event."""
+        """Parse an event from its fields. Raises UnexpectedResponse if the event is invalid."""
         try:
             data = decode_json(fields["data"].encode(), messages.JsonObject)
             id_ = int(fields.get("id", "0"))

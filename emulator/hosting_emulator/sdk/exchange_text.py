@@ -1,4 +1,4 @@
-"""Formats an exchange as text, for log lines and reports."""
+"""Formats exchanges as text for log lines and reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{22}([0-9A-HJKMNP-TV-Z]{4})")
 
 @dataclass(frozen=True, slots=True)
 class ExchangeCells:
-    """The cells of an exchange's line in the log. A cell without a value is an empty string."""
+    """The cells in an exchange's line in the log. A cell without a value is an empty string."""
 
     number: str
     at: str
@@ -30,9 +30,9 @@ class ExchangeCells:
 def exchange_cells(
     exchange: ExchangeSummary, projects: Mapping[str, str], trail: Sequence[TrailStep] = ()
 ) -> ExchangeCells:
-    """Return the cells of an exchange. `projects` maps the ids of projects to their aliases.
+    """Return the cells for an exchange. `projects` maps project ids to aliases.
 
-    For a 404 that was caused by missing access, `why` is the explanation from the `trail`, if any.
+    If missing access caused a 404, `why` is the explanation from the `trail`, if there is one.
     """
     why = "; ".join(exchange.why)
     scope = [step.text for step in trail if step.step == "scope"]
@@ -56,16 +56,16 @@ def exchange_cells(
 
 
 def trail_of(exchange: ExchangeSummary) -> Sequence[TrailStep]:
-    """Return the trail of an exchange, or an empty sequence if the exchange has none."""
+    """Return an exchange's trail, or an empty sequence if it has none."""
     if isinstance(exchange, Exchange | WholeExchange):
         return exchange.trail or ()
     return ()
 
 
 def exchange_row(exchange: ExchangeSummary) -> list[str]:
-    """Return the cells of a short line: number, request, user and response.
+    """Return the cells for a short line: number, request, user and response.
 
-    In a path, only the last four characters of each id are shown.
+    Only the last four characters of each id in the path are shown.
     """
     target = exchange.call or _ULID.sub(r"…\1", exchange.path)
     return [
@@ -78,9 +78,9 @@ def exchange_row(exchange: ExchangeSummary) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class FoldedRow:
-    """A line for consecutive requests whose lines differ only in their numbers.
+    """One line for consecutive requests whose lines would differ only in their numbers.
 
-    `first` is the index of the first of these requests, and `count` is their number.
+    `first` is the index of the first of these requests, and `count` is how many there are.
     """
 
     cells: list[str]
@@ -89,10 +89,11 @@ class FoldedRow:
 
 
 def fold_rows(rows: Sequence[list[str]]) -> list[FoldedRow]:
-    """Fold consecutive rows that differ only in their first cell, which ends with the request's number.
+    """Fold consecutive rows that differ only in their first cell, which ends with the request
+    number.
 
-    The first cell of a folded row contains the first and the last number, such as `#1-#300`. The
-    fourth cell, the response, ends with the number of requests, such as `200 ×300`.
+    The first cell of a folded row contains the first and last number, as in `#1-#300`. The fourth
+    cell, the response, ends with the number of requests, as in `200 ×300`.
     """
     folded: list[FoldedRow] = []
     start = 0

@@ -1,4 +1,4 @@
-"""Formats a fault or outcome as text, for reports and lists."""
+"""Formats faults and outcomes as text for reports and lists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: The fields of a fault that are not effects: request filters, conditions and state.
+#: The fields of a fault that are not its effect: request filters, conditions and state.
 _MATCHES = (
     "call",
     "project",
@@ -47,7 +47,7 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class FaultWords:
-    """A fault as text: its effect with options, the requests that it matches, and its conditions."""
+    """A fault as text: its effect with its options, the requests that it matches, and its conditions."""
 
     effect: str
     matches: str
@@ -55,15 +55,15 @@ class FaultWords:
 
 
 def fault_words(fault: Mapping[str, Any]) -> FaultWords:
-    """Return a fault as text.
+    """Format a fault as text.
 
     For example, the effect is `abort code=rate_limited`, the match is `call=list_deployments`, and
     the condition is `times=2`.
     """
     effects = []
     for member in fault:
-        # Treat any other member as an effect, so that fault kinds from a newer emulator are also
-        # shown.
+        # Treat any other member as the effect, so that fault kinds from a newer emulator are shown
+        # too.
         if member not in (*_MATCHES, *_CONDITIONS, *_COUNTS):
             options = fault[member]
             effects.append(" ".join([member, *_pairs(options, options)]))
@@ -75,9 +75,9 @@ def fault_words(fault: Mapping[str, Any]) -> FaultWords:
 
 
 def commit_text(fault: Mapping[str, Any]) -> str | None:
-    """Return a text that says whether a fault acts before or after the commit.
+    """Say whether a fault acts before or after the commit.
 
-    Return None for a fault that does neither.
+    Returns None if the fault does neither.
     """
     after_commit = fault.get("after_commit")
     if after_commit is None:
@@ -86,12 +86,12 @@ def commit_text(fault: Mapping[str, Any]) -> str | None:
 
 
 def unused_text(entry: Mapping[str, Any]) -> str:
-    """Return a sentence that says why a fault or outcome has never acted."""
+    """Say in a sentence why a fault or outcome has never acted."""
     return f"{entry['id']} never acted: {entry['unused']}."
 
 
 def value_text(value: Any) -> str:
-    """Return the value of an option or assumption as short text."""
+    """Format the value of an option or assumption as short text."""
     if isinstance(value, Mapping):
         return ",".join(f"{name}:{value_text(part)}" for name, part in value.items())
     return str(value)

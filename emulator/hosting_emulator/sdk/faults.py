@@ -1,4 +1,4 @@
-"""Arms, lists and removes the faults and outcomes of a world."""
+"""Arms, lists and removes a world's faults and outcomes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName, DoorName
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
@@ -21,7 +21,7 @@ ConnectionUse: TypeAlias = Literal["new", "reused"]
 
 
 class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
-    """An armed fault or outcome, which is disarmed at the end of a `with` block."""
+    """An armed fault or outcome. If used in a `with` statement, it is disarmed at the end of the block."""
 
     def __init__(
         self, transport: Transport, world: str, collection: str, document: messages.JsonObject
@@ -38,25 +38,25 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
 
     @property
     def considered(self) -> int:
-        """How many requests have been checked against the fault so far.
+        """How many requests have been checked against the fault.
 
-        For an outcome, this counts only requests that start an operation.
+        For an outcome, only requests that start an operation are counted.
         """
         return self.now.considered
 
     @property
     def unused(self) -> str | None:
-        """The reason why the fault or outcome has never acted, or None if it has acted."""
+        """Why the fault or outcome has never acted, or None if it has acted."""
         return self.now.unused
 
     @property
     def seen(self) -> int:
-        """How many requests or operations the fault or outcome has matched so far."""
+        """How many requests or operations the fault or outcome has matched."""
         return self.now.seen
 
     @property
     def hits(self) -> int:
-        """How many requests or operations the fault or outcome has acted on so far."""
+        """How many requests or operations the fault or outcome has acted on."""
         return self.now.hits
 
     @property
@@ -66,7 +66,8 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
 
     @property
     def now(self) -> messages.FaultState | messages.OutcomeState:
-        """The current state, or the last state before this object removed the fault or outcome.
+        """The current state or, if this object has removed the fault or outcome, the last state
+        before that.
 
         Raises ControlRefused if the fault or outcome was removed by other means.
         """
@@ -80,21 +81,21 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
         return self._transport.read(messages.FaultState, split)
 
     def remove(self) -> None:
-        """Disarm the fault or outcome. The counts stay available in this object.
+        """Disarm the fault or outcome. Its counts remain available in this object.
 
-        Raises ControlRefused if the fault or outcome does not exist.
+        Raises ControlRefused if the fault or outcome no longer exists.
         """
         last = self.now
         self._ask("DELETE", self._collection, self.id)
         self._last = last
 
     def __exit__(self, *_: object) -> None:
-        with ignore_missing():  # the block may have removed it, or reset its world
+        with ignore_missing():  # the block may already have removed it or reset the world
             self.remove()
 
 
 class WorldFaults(WorldHandle):
-    """The faults and outcomes of a world."""
+    """A world's faults and outcomes."""
 
     def fault(
         self,
@@ -123,17 +124,17 @@ class WorldFaults(WorldHandle):
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Arm a fault in this world. The end of a `with` block disarms the fault.
+        """Arm a fault in this world. In a `with` statement, it is disarmed at the end of the block.
 
-        The effect's options are keyword arguments: `fault("abort", code="rate_limited", times=2)`.
-        The scenario form also works: `fault(abort={"code": "rate_limited"}, times=2)`. Reports name
-        a fault that never acted, unless it is `optional`. Raises ControlRefused, with a description
-        of the mistake, for an invalid fault.
+        Pass the effect's options as keyword arguments: `fault("abort", code="rate_limited",
+        times=2)`. The form used in scenarios also works: `fault(abort={"code": "rate_limited"},
+        times=2)`. Reports mention a fault that never acted, unless it is `optional`. If the fault
+        is invalid, raises ControlRefused with a description of the mistake.
         """
         return self.arm(_entry(locals(), "effect"))
 
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
-        """Arm a fault that is given in scenario form: one effect, request filters and conditions."""
+        """Arm a fault given in the form used in scenarios: one effect, request filters and conditions."""
         return self._armed("faults", self._ask("POST", "faults", body=fault))
 
     @property
@@ -143,11 +144,11 @@ class WorldFaults(WorldHandle):
         return [self._armed("faults", document) for document in documents]
 
     def remove_fault(self, fault_id: str) -> None:
-        """Disarm a fault by its id. Raises ControlRefused (404) if no such fault is armed."""
+        """Disarm the fault with this id. Raises ControlRefused (404) if no such fault is armed."""
         self._ask("DELETE", "faults", fault_id)
 
     def clear_faults(self) -> int:
-        """Disarm all faults, and return their number."""
+        """Disarm all faults, and return how many there were."""
         return int(self._ask("DELETE", "faults")["removed"])
 
     def outcome(
@@ -169,17 +170,18 @@ class WorldFaults(WorldHandle):
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Arm an outcome, which decides how the next operation (or the next `times`) proceeds and ends.
+        """Arm an outcome, which determines how the next operation (or the next `times` operations)
+        proceeds and ends.
 
-        The end of a `with` block disarms the outcome. For example, `outcome("fail",
-        phase="deploying", project="blog")` makes an operation fail. The scenario form also works:
-        `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. Raises ControlRefused, with a
-        description of the mistake, for an invalid outcome.
+        In a `with` statement, it is disarmed at the end of the block. For example, `outcome("fail",
+        phase="deploying", project="blog")` makes an operation fail. The form used in scenarios also
+        works: `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. If the outcome is invalid,
+        raises ControlRefused with a description of the mistake.
         """
         return self.add_outcome(_entry(locals(), "kind"))
 
     def add_outcome(self, outcome: Mapping[str, Any]) -> ArmedFault:
-        """Arm an outcome that is given in scenario form."""
+        """Arm an outcome given in the form used in scenarios."""
         return self._armed("outcomes", self._ask("POST", "outcomes", body=outcome))
 
     @property
@@ -189,19 +191,19 @@ class WorldFaults(WorldHandle):
         return [self._armed("outcomes", document) for document in documents]
 
     def remove_outcome(self, outcome_id: str) -> None:
-        """Disarm an outcome by its id. Raises ControlRefused (404) if no such outcome is armed."""
+        """Disarm the outcome with this id. Raises ControlRefused (404) if no such outcome is armed."""
         self._ask("DELETE", "outcomes", outcome_id)
 
     def clear_outcomes(self) -> int:
-        """Disarm all outcomes, and return their number."""
+        """Disarm all outcomes, and return how many there were."""
         return int(self._ask("DELETE", "outcomes")["removed"])
 
     @property
     def triggers(self) -> list[messages.Trigger]:
-        """The faults, outcomes and timeline entries of the world.
+        """The world's faults, outcomes and timeline entries.
 
-        `waits_for` describes what an entry is waiting for. `considered`, `seen` and `hits` are
-        the counts that stories check. `unused` is the reason why an entry has never acted.
+        For each entry, `waits_for` says what it is waiting for. `considered`, `seen` and `hits` are
+        the counts that stories check. `unused` says why the entry has never acted.
         """
         return self._fetch_list(messages.Trigger, "GET", "triggers")
 
@@ -212,14 +214,14 @@ class WorldFaults(WorldHandle):
 def _entry(arguments: Mapping[str, Any], kind_parameter: str) -> dict[str, Any]:
     """Convert the arguments of `fault` or `outcome` to the form used in scenarios.
 
-    `kind_parameter` is the name of the argument that holds the kind. If that argument is None, the
-    options already have the form used in scenarios.
+    `kind_parameter` is the name of the argument that specifies the kind. If that argument is None,
+    the options are already in the form used in scenarios.
     """
     rule = dict(arguments)
     del rule["self"]
     kind = rule.pop(kind_parameter)
-    # Names such as `for_`, `from_` and `while_` end with an underscore, because they would
-    # otherwise be Python keywords.
+    # Names such as `for_`, `from_` and `while_` end in an underscore, because without it they would
+    # be Python keywords.
     options = rule.pop("options")
     options = without_none(**{name.rstrip("_"): value for name, value in options.items()})
     entry = without_none(**{name.rstrip("_"): value for name, value in rule.items()})

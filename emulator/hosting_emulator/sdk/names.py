@@ -1,4 +1,4 @@
-"""Looks up ids by alias. Errors for unknown names suggest the nearest alias."""
+"""Looks up ids by alias. The error for an unknown name suggests the closest alias."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterable
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import WorldMember
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 
 class NoSuchName(KeyError):
-    """A name does not exist in the world. The message suggests the nearest name."""
+    """Raised if a name does not exist in the world. The message suggests the closest name."""
 
     def __str__(self) -> str:
-        return str(self.args[0])  # KeyError would put quotes around the message
+        return str(self.args[0])  # KeyError would put the message in quotes
 
 
 class Aliases(dict[str, str]):
-    """Maps aliases to ids. An unknown alias raises `NoSuchName`, which is a KeyError."""
+    """Maps aliases to ids. For an unknown alias, `NoSuchName`, a KeyError, is raised."""
 
     def __init__(self, kind: str, members: Iterable[WorldMember]) -> None:
         super().__init__((member.alias, member.id) for member in members)
@@ -29,13 +29,13 @@ class Aliases(dict[str, str]):
         raise NoSuchName(unknown_name_text(self._kind, alias, self))
 
     def id_of(self, name: str) -> str:
-        """Return the id for `name`, which is an id or an alias. Raises NoSuchName for an unknown name."""
+        """Return the id for a name, which is an id or an alias. Raises NoSuchName if the name is unknown."""
         if name in self.values():
             return name
         return self[name]
 
     def alias_of(self, id_: str | None) -> str | None:
-        """Return the alias for an id, or the id itself if there is no alias."""
+        """Return the alias for an id, or the id itself if it has no alias."""
         for alias, member_id in self.items():
             if member_id == id_:
                 return alias
@@ -43,7 +43,7 @@ class Aliases(dict[str, str]):
 
 
 def unknown_name_text(kind: str, name: object, known_names: Iterable[str]) -> str:
-    """Return an error message for an unknown name, with the nearest name and all known names."""
+    """Return an error message for an unknown name, with the closest name and all known names."""
     names = sorted(known_names)
     all_names = f"the world has no {kind}"
     if names:

@@ -1,4 +1,4 @@
-"""Builds the request that creates a world, from a scenario, a clock and a variation."""
+"""Builds the request that creates a world from a scenario, a clock and a variation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import Any, TypeAlias, TypedDict
 from hosting_emulator import messages
 from hosting_emulator.sdk.text import one_line
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
-#: The name of a library scenario, the path of a file, or a document, in which all keys are optional.
+#: The name of a library scenario, the path of a file, or a document. In a document, all keys are
+#: optional.
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
 #: A clock: `frozen`, `real`, `skip`, `scaled:60`, or a mapping {"mode": …, "rate": …}.
 ClockLike: TypeAlias = str | messages.ClockRequest | Mapping[str, Any]
@@ -27,7 +28,7 @@ VaryLike: TypeAlias = str | int | Mapping[str, Any]
 class ScenarioChoice(TypedDict, total=False):
     """A scenario: the `name` of a library scenario, or a document in `text`.
 
-    `text` is YAML or JSON. `file` is the file name that error messages use for the document.
+    `text` is YAML or JSON. `file` is the file name to use for it in error messages.
     """
 
     name: str
@@ -36,14 +37,14 @@ class ScenarioChoice(TypedDict, total=False):
 
 
 class WorldRequest(TypedDict, total=False):
-    """A world to create: from a `scenario`, from an exported `state`, or with default content.
+    """The world to create: from a `scenario`, from an exported `state`, or with default content.
 
-    `clock` and `assumptions` override those of a scenario, and are not allowed with a `state`.
-    `vary` is the seed of the variation. With `vary_only`, responses vary only at these points. With
+    `clock` and `assumptions` override those in a scenario, and are not allowed with a `state`.
+    `vary` is the seed of a variation. With `vary_only`, responses vary only at these points. With
     `token`, the world's summary includes an access token. `token` is a mapping that can contain
-    `user`, `organization` and `lifetime`. With `ttl`, the world is deleted after this much time
-    without a request. `observation` is the id of an observation that watches the world from its
-    first request.
+    `user`, `organization` and `lifetime`. With `ttl`, the world is deleted after it has received no
+    requests for this long. `observation` is the id of an observation that will watch the world from
+    its first request.
     """
 
     scenario: ScenarioChoice | None
@@ -60,14 +61,14 @@ class WorldRequest(TypedDict, total=False):
 
 
 class WorldOptions(TypedDict, total=False):
-    """Options for a fresh world. An option takes precedence over the scenario.
+    """The options for a fresh world. They take precedence over the scenario.
 
     `clock` is `frozen`, `real`, `skip`, `scaled:60` or a mapping with `mode` and `rate`. `vary` is
-    the seed of the variation. With `vary_only`, responses vary only at these points. `vary` can
-    also be a mapping with a seed and points, such as {"seed": 7, "only": ["page-size"]}. Without
-    `vary`, HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY apply. `ttl` is a span such as
-    `6h`. After this much time without a request, the world is deleted, because its creator may have
-    been killed. If `ttl` is None, the world has no time limit.
+    the seed of a variation. With `vary_only`, responses vary only at these points. `vary` can also
+    be a mapping with a seed and points, such as {"seed": 7, "only": ["page-size"]}. Without `vary`,
+    HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY are used. `ttl` is a span such as `6h`. The
+    world is deleted after it has received no requests for this long, because the program that
+    created it may have been killed. If `ttl` is None, there is no time limit.
     """
 
     clock: ClockLike | None
@@ -91,12 +92,12 @@ def world_request(
     assumptions: Mapping[str, Any] | None = None,
     vary: VaryLike | None = None,
     vary_only: str | Sequence[str] | None = None,
-    # The default is longer than a debugging session, during which a world may receive no request.
+    # The default is longer than a debugging session, during which a world may receive no requests.
     ttl: str | None = "6h",
 ) -> WorldRequest:
-    """Return the control API request that creates a world.
+    """Return a control API request that creates a world.
 
-    Raises ValueError for an invalid option, and OSError for a file that cannot be read.
+    Raises ValueError if an option is invalid, or OSError if a file cannot be read.
     """
     if clock is None and scenario is None and state is None:
         clock = "frozen"
@@ -129,7 +130,7 @@ def world_request(
 
 def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoice:
     if isinstance(scenario, Mapping):
-        # Add a name and a description, because a scenario must have them. They are shown only for
+        # Every scenario must have a name and a description, so add them. They are shown only for
         # library scenarios.
         defaults = {"name": "inline", "description": "Written where it is used."}
         document = defaults | dict(scenario)
@@ -146,15 +147,17 @@ def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoi
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether a string is a file name. The name of a library scenario has no slash and no suffix."""
+    """Return whether a string is a file name. Names of library scenarios have neither a slash nor a
+    suffix.
+    """
     return "/" in text or os.sep in text or text.endswith((".yaml", ".yml", ".json"))
 
 
 def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
-    """Return the path of a file in the first of `folders` that contains the file.
+    """Return the path of a file in the first of `folders` that contains it.
 
-    Without `folders`, the path is relative to the working folder. Raises ValueError if the file
-    does not exist.
+    Without `folders`, `path` is relative to the working folder. Raises ValueError if the file does
+    not exist.
     """
     candidates = list(dict.fromkeys(folder / path for folder in folders)) or [Path(path)]
     for candidate in candidates:
@@ -164,7 +167,7 @@ def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
 
 
 def clock_request(clock: ClockLike) -> messages.ClockRequest:
-    """Parse `frozen`, `real`, `skip` or `scaled:RATE`. Return a mapping unchanged.
+    """Parse `frozen`, `real`, `skip` or `scaled:RATE`. Mappings are returned unchanged.
 
     Raises ValueError for any other string.
     """
@@ -183,7 +186,7 @@ def clock_request(clock: ClockLike) -> messages.ClockRequest:
 def read_rate(text: str) -> float:
     """Parse a rate in world seconds per real second.
 
-    Raises ValueError unless the rate is a finite number above 0.
+    Raises ValueError unless the rate is a finite number greater than 0.
     """
     with suppress(ValueError):
         rate = float(text)
@@ -195,9 +198,9 @@ def read_rate(text: str) -> float:
 def read_vary(
     vary: VaryLike, only: str | Sequence[str] | None = None
 ) -> tuple[str, list[str] | None]:
-    """Return a variation's seed, and the names of its points (None for all points).
+    """Return a variation's seed and the names of its points, or None for all points.
 
-    In a string, points are separated by commas or spaces. Raises ValueError with a one-line
+    In a string, points are separated by commas or spaces. Raises ValueError, with a one-line
     message.
     """
     seed: object = vary
@@ -221,7 +224,7 @@ def read_vary(
 
 
 def _read_points(points: object) -> list[str] | None:
-    """Return the names of points, or None for all points. Raises ValueError for other values."""
+    """Return the names of points, or None for all points. Raises ValueError for any other value."""
     if points is None:
         return None
     if isinstance(points, str):

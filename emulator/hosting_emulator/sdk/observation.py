@@ -1,4 +1,4 @@
-"""An observation, which records the requests to the worlds of a running emulator."""
+"""An observation, which records the requests to a running emulator's worlds."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hosting_emulator import messages
 from hosting_emulator.sdk.errors import ControlError
 from hosting_emulator.sdk.transport import Transport, path_of
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 
 class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
-    """Watches the worlds of an emulator until the observation is closed.
+    """Watches an emulator's worlds until it is closed.
 
-    The observation divides the life of each world into chapters. A chapter starts when the world is
-    created, or when the observation starts. A chapter ends when the world is deleted, reset or
-    replaced. After a reset or replacement, a new chapter starts. Ended chapters stay available, but
-    the emulator drops the oldest states and exchanges to limit memory use.
+    The observation divides each world's lifetime into chapters. A chapter starts when the world is
+    created or when the observation starts. It ends when the world is deleted, reset or replaced.
+    After a reset or replacement, a new chapter starts. Chapters that have ended remain available,
+    but the emulator drops the oldest states and exchanges to limit memory use.
     """
 
     def __init__(self, transport: Transport, id_: str) -> None:
@@ -32,10 +32,10 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
             self.close()
 
     def report(self, *, final: bool = False, wait_s: float = 0) -> messages.ObservationReport:
-        """Return a report on every chapter, including the verdict on each.
+        """Return a report on all chapters, including the verdict on each.
 
-        `final` means that the clients have finished. `wait_s` is the maximum wait for requests that
-        are still in progress, in real seconds. More than 60 counts as 60.
+        `final` means that the clients have finished. `wait_s` is how long to wait for requests that
+        are still in progress, in real seconds, up to 60.
         """
         wait_ms = max(0, min(60_000, round(wait_s * 1000)))
         query = {"final": str(final).lower(), "wait_ms": wait_ms}
@@ -43,11 +43,11 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         return self._transport.fetch(messages.ObservationReport, "GET", path)
 
     def state(self, index: int, *, seed: bool = False, began: bool = False) -> messages.JsonObject:
-        """Export the state of a chapter's world.
+        """Export the state of the world in a chapter.
 
-        By default, export the current state or, if the chapter has ended, the state at its end.
-        With `began`, export the state at the start of the chapter. With `seed`, include the world's
-        seed.
+        By default, this is the current state or, if the chapter has ended, the state at its end.
+        With `began`, it is the state at the start of the chapter. With `seed`, it includes the
+        world's seed.
         """
         path = self._path("chapters", index, "state")
         query = {}
@@ -61,18 +61,18 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         return state
 
     def world_report(self, index: int, *, requests: int = 20) -> messages.WorldReport:
-        """Return a report on a chapter's world, with at most `requests` of the latest exchanges."""
+        """Return a report on the world in a chapter, with at most `requests` of the latest exchanges."""
         path = self._path("chapters", index, "report")
         return self._transport.fetch(messages.WorldReport, "GET", f"{path}?requests={requests}")
 
     def requests(self, index: int, *, limit: int = 1000) -> list[messages.Exchange]:
-        """Return at most `limit` of the latest exchanges of a chapter, oldest first."""
+        """Return at most `limit` of the latest exchanges in a chapter, oldest first."""
         path = self._path("chapters", index, "requests")
         page = self._transport.fetch(messages.RequestPage, "GET", f"{path}?limit={limit}")
         return page.items[::-1]
 
     def whole_request(self, index: int, n: int) -> messages.WholeExchange:
-        """Return exchange `n` of a chapter with headers, bodies and trail, but without secrets."""
+        """Return exchange `n` from a chapter with headers, bodies and trail, but without secrets."""
         path = self._path("chapters", index, "requests", n)
         return self._transport.fetch(messages.WholeExchange, "GET", path)
 

@@ -1,11 +1,11 @@
-"""Arguments that stand for an operation: its id, or its document from a response."""
+"""Arguments that identify an operation: its id, or its document from a response."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 OperationLike: TypeAlias = str | Mapping[str, Any]
@@ -13,7 +13,7 @@ OperationLike: TypeAlias = str | Mapping[str, Any]
 
 
 def id_of_operation(operation: OperationLike) -> str:
-    """Return an operation's id. Raises ValueError for a document without an id."""
+    """Return an operation's id. Raises ValueError if a document has no id."""
     if isinstance(operation, str):
         return operation
     if not isinstance(operation, Mapping):  # for example, an HTTP client's response object

@@ -10,16 +10,15 @@ from typing import Any
 from hosting_emulator import messages
 from hosting_emulator.sdk.exchange_text import response_text
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 
 class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
     """A request that reached the world, and its response.
 
-    Headers and bodies are redacted, and bodies are truncated to 16 KiB. Headers and bodies are
-    fetched at first use. The fetch raises ControlRefused (404) if the log no longer contains the
-    request.
+    Headers and bodies are redacted, and bodies are truncated to 16 KiB. They are fetched when first
+    used. This raises ControlRefused (404) if the request is no longer in the log.
     """
 
     _fetch_whole: Callable[[int], messages.WholeExchange]
@@ -29,22 +28,22 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
 
     @property
     def body(self) -> Any:
-        """The body of the request: parsed JSON, other text as a string, or None if there is no body."""
+        """The request body: parsed JSON, any other text as a string, or None if there is no body."""
         return self._whole.request.content
 
     @property
     def headers(self) -> messages.HeaderValues:
-        """The headers of the request."""
+        """The request headers."""
         return messages.HeaderValues(self._whole.request.headers)
 
     @property
     def response(self) -> Any:
-        """The body of the response: parsed JSON, other text as a string, or None if there is no body."""
+        """The response body: parsed JSON, any other text as a string, or None if there is no body."""
         return self._whole.response.content
 
     @property
     def response_headers(self) -> messages.HeaderValues:
-        """The headers of the response."""
+        """The response headers."""
         return messages.HeaderValues(self._whole.response.headers)
 
     @cached_property
@@ -56,8 +55,8 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
 class HeldRequests:
     """The requests in the log, oldest first.
 
-    `dropped` is the number of older requests that were dropped because the log was full.
-    `was_cleared` means that the log was cleared after `Requests.from_now` was called.
+    `dropped` is how many older requests were dropped because the log was full. `was_cleared` means
+    that the log has been cleared since `Requests.from_now` was called.
     """
 
     requests: Sequence[RecordedRequest]

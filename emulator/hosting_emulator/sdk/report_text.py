@@ -1,4 +1,4 @@
-"""The report on a world as text, short enough to be shown with a failed test."""
+"""Formats a report on a world as text that is short enough to show with a failed test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WIDEST_VARIED = 1000
 def report_text(
     report: WorldReport, conduct: ConductReport | None = None, *, color: bool = False
 ) -> str:
-    """Return the report on a world as about 40 lines of text. Include the findings in `conduct`."""
+    """Format a report on a world as about 40 lines of text, including the findings in `conduct`."""
     rows = _head(report)
     lines = [f"{paint('bold', name.ljust(7))}  {text}" for name, text in rows]
     lines += [paint("red", f"timeline: {reason}") for reason in report.refused]
@@ -49,7 +49,7 @@ def report_text(
 
 
 def _head(report: WorldReport) -> list[tuple[str, str]]:
-    """Return the first lines of a report. Each row is a label and a text."""
+    """Return the first lines of a report, each as a label and a text."""
     scenario = f", scenario {report.scenario}" if report.scenario else ""
     world = f"{report.world} at {report.base_url}{scenario}, commit {report.commit}"
     clock = report.clock
@@ -65,20 +65,20 @@ def _head(report: WorldReport) -> list[tuple[str, str]]:
         )
         rows.append(("assumed", one_line(values, _WIDEST)))
     if report.variation is not None:
-        # Allow long lines, because the variation is needed to reproduce a failure.
+        # Allow long lines here, because the variation is needed to reproduce a failure.
         for name, text in variation_lines(report.variation):
             rows.append((name, one_line(text, _WIDEST_VARIED)))
     return rows
 
 
 def without_commands(report: WorldReport) -> WorldReport:
-    """Return a report without suggested commands, which would be useless for a deleted world."""
+    """Return a report without its suggested commands, which are of no use for a deleted world."""
     operations = [replace(why, commands=[]) for why in report.operations]
     return replace(report, operations=operations)
 
 
 def variation_lines(variation: VariationState) -> list[tuple[str, str]]:
-    """Describe a world's variation and how to repeat it. Each row is a label and a text."""
+    """Describe a world's variation and how to repeat it. Each row consists of a label and a text."""
     seed = shlex.quote(variation.seed)
     only = variation.only or []
     points = ", ".join(variation.varied) or "nothing yet"

@@ -1,4 +1,4 @@
-"""Asserts that the number of matching requests is as expected, and describes failures."""
+"""Asserts that the number of matching requests is as expected, and explains failures."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from hosting_emulator.sdk.request_filters import ImpossibleFilter
 from hosting_emulator.sdk.request_matching import RequestMatcher
 from hosting_emulator.sdk.text import align, count_text
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
-#: The maximum number of lines about requests. Only the newest requests are shown.
+#: The maximum number of lines for requests. Only the newest requests are shown.
 _ROWS = 20
 _NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCount:
-    """The minimum and maximum number of requests. None means no limit."""
+    """The minimum and maximum number of requests. None means that there is no limit."""
 
     at_least: int | None
     at_most: int | None
 
     def text(self) -> str:
-        """Return the expectation in words, such as `to be made twice`."""
+        """Return the expectation in words, for example `to be made twice`."""
         at_least = self.at_least
         at_most = self.at_most
         if at_most == 0:
@@ -44,10 +44,11 @@ class ExpectedCount:
 
 
 def expected_count(times: int | None, at_least: int | None, at_most: int | None) -> ExpectedCount:
-    """Return the expected count for an assertion's arguments. The default is at least one request.
+    """Return the expected count for an assertion's arguments. By default, at least one request is
+    expected.
 
-    Raises TypeError for arguments that contradict each other, and ImpossibleFilter for an
-    impossible count.
+    Raises TypeError if the arguments contradict each other, or ImpossibleFilter if the count is
+    impossible.
     """
     if times is not None:
         if at_least is not None or at_most is not None:
@@ -73,8 +74,8 @@ def check_made(
 ) -> None:
     """Raise AssertionError unless the number of matching requests is as expected.
 
-    If there is a maximum, also raise AssertionError if the log no longer holds all requests that
-    could match.
+    If there is a maximum, AssertionError is also raised if the log no longer contains all requests
+    that could match.
     """
     at_least = count.at_least
     at_most = count.at_most
@@ -109,7 +110,7 @@ def check_made(
 
 
 def check_none_failed(held: HeldRequests) -> None:
-    """Raise AssertionError if a request failed, or if the log no longer holds all requests."""
+    """Raise AssertionError if a request failed or if the log no longer contains all requests."""
     failed = [request for request in held.requests if request.failed]
     if not failed:
         if held.dropped or held.was_cleared:
@@ -132,7 +133,9 @@ def check_none_failed(held: HeldRequests) -> None:
 
 
 def _table(held: HeldRequests, marked: set[int], world_name: str, base_url: str) -> list[str]:
-    """Return the latest requests as lines of text. A `>` marks each request whose number is in `marked`."""
+    """Format the latest requests as lines of text. Requests whose numbers are in `marked` are
+    marked with `>`.
+    """
     if not held.requests:
         return [f"no request has reached this world; its base URL is {base_url}"]
     title = f"made in world {world_name}"
@@ -153,13 +156,13 @@ def _table(held: HeldRequests, marked: set[int], world_name: str, base_url: str)
 
 
 def _nearest_lines(matcher: RequestMatcher, requests: Iterable[RecordedRequest]) -> list[str]:
-    """Return lines that describe how the nearest requests differ from the filters."""
+    """Describe, in lines of text, how the closest requests differ from the filters."""
     ranked: list[tuple[int, RecordedRequest, list[str]]] = []
     for request in requests:
         mismatches = matcher.mismatches(request)
         is_other_call = "call" in mismatches
-        # A request that matches no filter is not near, except a request to an unknown path, because
-        # the path may be a misspelled path of the expected call.
+        # A request that matches none of the filters is not close, unless its path is unknown: it
+        # may be a misspelled path of the expected call.
         is_near = len(mismatches) < len(matcher.values) or (is_other_call and request.call is None)
         if mismatches and is_near:
             ranked.append((len(mismatches) + is_other_call, request, mismatches))
@@ -178,7 +181,7 @@ def _nearest_lines(matcher: RequestMatcher, requests: Iterable[RecordedRequest])
 
 
 def times_text(times: int | None) -> str:
-    """Return a count as text: `once`, `twice`, `1,000 times`."""
+    """Format a count: `once`, `twice`, `1,000 times`."""
     return {1: "once", 2: "twice"}.get(times or 0, f"{times:,} times")
 
 

@@ -1,4 +1,4 @@
-"""The types and errors of request filters. `request_matching` applies the filters."""
+"""The types and exceptions for request filters. The filters are applied in `request_matching`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.sdk.names import NoSuchName
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName
 
-#: The name of a call, or `redeem_ticket`, which redeems a ticket at its dev origin.
+#: The name of a call, or `redeem_ticket` for redeeming a ticket at its dev origin.
 RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
 #: A filter: one value, a collection of alternatives, or a comparison such as `{"at_least": 400}`.
 TextFilter: TypeAlias = str | Collection[str] | Mapping[str, Any]
@@ -20,15 +20,15 @@ OperationFilter: TypeAlias = TextFilter
 
 
 class Filters(TypedDict, total=False):
-    """Request filters, other than the call. All filters must match.
+    """The request filters, except the call. All of them must match.
 
-    `user` and `project` are aliases or ids. `nobody` as the user selects requests without a valid
-    token. `operation` is the id or the document of an operation. `path` is a path without the
-    world's prefix, in which `*` matches any string and `{name}` matches one segment. `status` can
-    be a class such as `4xx`. `key` is the Idempotency-Key. `lost` is the kind of fault that caused
-    the response to be lost, or a bool that says whether the response was lost. `failed` selects
-    requests that were refused or whose response was lost. A list contains alternatives. A value
-    that can never match raises a TypeError.
+    `user` and `project` are aliases or ids. The user `nobody` selects requests without a valid
+    token. `operation` is an operation's id or document. `path` is a path without the world's
+    prefix, in which `*` matches any string and `{name}` matches one segment. `status` can be a
+    class such as `4xx`. `key` is the Idempotency-Key. `lost` is the kind of fault that caused the
+    response to be lost, or a bool that says whether it was lost. `failed` selects requests that
+    were refused or whose response was lost. A list contains alternatives. TypeError is raised for a
+    value that can never match.
     """
 
     user: TextFilter
@@ -45,8 +45,8 @@ class Filters(TypedDict, total=False):
 
 
 class ImpossibleFilter(TypeError, ValueError):
-    """A filter that no request can ever match. The message explains the valid form."""
+    """Raised for a filter that no request can ever match. The message explains what would be valid."""
 
 
 class UnknownFilterName(NoSuchName, ImpossibleFilter):
-    """A filter names a user or a project that does not exist in the world."""
+    """Raised if a filter names a user or project that does not exist in the world."""

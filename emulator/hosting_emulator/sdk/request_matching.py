@@ -1,6 +1,7 @@
-"""Compares requests with filters, and describes the differences.
+"""Matches requests against filters, and describes the differences.
 
-Importing this module takes 60 ms, because it loads the contract's calls and the filter language.
+Importing this module takes 60 ms, because it loads the contract's calls and the comparison language
+for filters.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from hosting_emulator.sdk.request_filters import (
     UnknownFilterName,
 )
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
-#: Request members whose filters have different names.
+#: The members of a request whose filters have different names.
 _MEMBERS = {"user": "user_id", "key": "idempotency_key"}
 
 
 class NamedWorld(Protocol):
-    """A world whose users and projects can be named in filters."""
+    """A world whose users and projects filters can name."""
 
     users: Aliases
     projects: Aliases
@@ -41,7 +42,7 @@ class NamedWorld(Protocol):
 class RequestMatcher:
     """Matches requests against a call and filters.
 
-    Raises ImpossibleFilter for a value that no request can have.
+    Raises ImpossibleFilter if a filter has a value that no request can have.
     """
 
     def __init__(self, call: TextFilter | None, filters: Filters, world: NamedWorld) -> None:
@@ -62,7 +63,7 @@ class RequestMatcher:
             values["call"] = _call_filter(call)
         for name in filter_names:
             value = filters.get(name)
-            # Treat None as a missing filter, so that a test can pass an optional filter on.
+            # Treat None as a missing filter, so that a test can pass on an optional filter.
             if value is None:
                 continue
             if name in self._aliases and isinstance(value, str):
@@ -81,7 +82,7 @@ class RequestMatcher:
             raise ImpossibleFilter(f"{path} can never match: {error}") from None
 
     def operation_ids(self) -> set[str]:
-        """Return the ids of the operations that the filters name."""
+        """Return the ids of the operations named in the filters."""
         return {text for text in _texts_in(self.values.get("operation")) if text.isalnum()}
 
     def mismatches(self, request: RecordedRequest) -> list[str]:
@@ -98,7 +99,7 @@ class RequestMatcher:
         return not self.mismatches(request)
 
     def difference(self, request: RecordedRequest, name: str) -> str:
-        """Describe a request's value for the filter called `name`, which the request does not match."""
+        """Describe a request's value for the filter called `name`, which does not match."""
         value = _value(request, name)
         if name in _FLAGS:
             return _flag_text(name, value)
@@ -118,7 +119,7 @@ class RequestMatcher:
         return f"had the {name} {value}"
 
     def text(self) -> str:
-        """Describe the matching requests, for example `list_deployments by owner with the status 200`."""
+        """Describe which requests match, for example `list_deployments by owner with the status 200`."""
         words = [_value_text(self.values.get("call", "a request"))]
         for name, value in self.values.items():
             if name in self._aliases:
@@ -137,9 +138,9 @@ class RequestMatcher:
 
 
 def known_call(name: str | None) -> str | None:
-    """Return the call_id for the name of a call, or None for None.
+    """Return the call_id for a call's name. None is returned unchanged.
 
-    For an unknown name, raises ValueError and suggests the nearest name.
+    If the name is unknown, raises ValueError with a message that suggests the closest name.
     """
     if name is None:
         return None
@@ -161,7 +162,7 @@ def _value(request: RecordedRequest, name: str) -> Any:
 def _view(request: RecordedRequest, projects: Aliases) -> dict[str, Any]:
     """Return a request's value for each filter.
 
-    A user or project has two values: the id and the alias.
+    For a user or a project, there are two values: the id and the alias.
     """
     project_names: tuple[str | None, ...] = ()
     if request.project:
@@ -193,9 +194,9 @@ def _flag_text(name: str, value: object) -> str:
 
 
 def _call_filter(call: TextFilter) -> Any:
-    """Return a filter in which a call's name is replaced with its call_id.
+    """Return a filter with the call's name replaced with its call_id.
 
-    For an unknown name, raises ValueError and suggests the nearest name.
+    If the name is unknown, raises ValueError with a message that suggests the closest name.
     """
     if not isinstance(call, str) or call == "none" or _is_pattern(call):
         return call
@@ -203,9 +204,9 @@ def _call_filter(call: TextFilter) -> Any:
 
 
 def _id_of_name(name: str, aliases: Aliases, value: str) -> str:
-    """Return the id for an alias. Return a pattern or `nobody` unchanged.
+    """Return the id for an alias. Patterns and `nobody` are returned unchanged.
 
-    Raises UnknownFilterName for an unknown alias.
+    Raises UnknownFilterName if the alias is unknown.
     """
     if _is_pattern(value) or (name == "user" and value == "nobody"):
         return value
@@ -221,7 +222,7 @@ def _is_pattern(value: str) -> bool:
 
 
 def _operation_ids(value: Any) -> Any:
-    """Return a filter in which each operation's document is replaced with the operation's id."""
+    """Return a filter with each operation's document replaced with the operation's id."""
     if isinstance(value, Mapping):
         id_ = value.get("id")
         if isinstance(id_, str):
@@ -250,14 +251,14 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _value_text(value: Any) -> str:
-    """Return a filter in words, such as `200 or 202`."""
+    """Return a filter in words, for example `200 or 202`."""
     if isinstance(value, list):
         return " or ".join(map(str, value))
     return str(value)
 
 
 def _with_lists(value: Any) -> Any:
-    """Return a filter in which every collection is converted to a list."""
+    """Return a filter with all collections converted to lists."""
     if isinstance(value, Mapping):
         return {name: _with_lists(inner) for name, inner in value.items()}
     if _is_collection(value):

@@ -1,4 +1,4 @@
-"""Reads and filters the request log of a world, and asserts on it."""
+"""Reads and filters a world's request log and makes assertions about it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.event_stream import EventStream
     from hosting_emulator.sdk.request_matching import RequestMatcher
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
-#: The number of requests that a world's log holds.
+#: The maximum number of requests in a world's log.
 CAPACITY = 1000
 
 
 class LoggedWorld(Protocol):
-    """The attributes of a world that filters and messages need."""
+    """The attributes of a world that are needed for filters and messages."""
 
     name: str
     base_url: str
@@ -39,17 +39,17 @@ class LoggedWorld(Protocol):
 class Requests(WorldHandle, Sequence[RecordedRequest]):
     """The last 1,000 requests that reached a world, oldest first.
 
-    Each use fetches the requests again. `Filters` describes the filters: `user`, `status`, `code`,
-    `project`, `operation`, `method`, `path`, `key`, `replayed`, `lost` and `failed`. The error for
-    an unknown name suggests the nearest name.
+    The requests are fetched again each time they are used. The filters are `user`, `status`,
+    `code`, `project`, `operation`, `method`, `path`, `key`, `replayed`, `lost` and `failed` (see
+    `Filters`). The error for an unknown name suggests the closest name.
     """
 
     def __init__(self, transport: Transport, world: LoggedWorld) -> None:
         super().__init__(transport, world.name)
         self._world = world
         self._after = 0
-        #: How many times the log had been cleared when `from_now` was called. None if this object
-        #: does not come from `from_now`.
+        #: How many times the log had been cleared when `from_now` was called, or None if this
+        #: object was not returned by `from_now`.
         self._times_cleared: int | None = None
 
     def __iter__(self) -> Iterator[RecordedRequest]:
@@ -69,16 +69,15 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
 
     @property
     def total(self) -> int:
-        """The total number of requests, including requests that the log no longer holds."""
+        """The total number of requests, including those that the log has dropped."""
         page = self.page(limit=1)
         return max(0, page.total - self._offset(page))
 
     def from_now(self) -> Requests:
-        """Return a view of the requests that are made from now on.
+        """Return a view of the requests that are made after this call.
 
-        Resetting or replacing the world clears the log. The view then contains only the requests
-        since the log was cleared. Assertions about a maximum fail after a clear, because earlier
-        requests are unknown.
+        Resetting or replacing the world clears the log, and the view then contains only requests
+        made since. Assertions about a maximum then fail, because earlier requests are unknown.
         """
         page = self.page(limit=1)
         later = copy(self)
@@ -87,13 +86,14 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return later
 
     def _was_cleared(self, page: messages.RequestPage) -> bool:
-        """Return whether the log has been cleared since `from_now`."""
+        """Return whether the log has been cleared since `from_now` was called."""
         return self._times_cleared not in (None, page.times_cleared)
 
     def _offset(self, page: messages.RequestPage) -> int:
-        """Return the number of the last request before `from_now` was called, or 0.
+        """Return the number of the last request before `from_now` was called, or 0 if there was
+        none.
 
-        After the log was cleared, request numbers restart at 1, so the result is 0.
+        When the log is cleared, request numbers start again at 1, so the result is then 0.
         """
         return 0 if self._was_cleared(page) else self._after
 
@@ -102,13 +102,13 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     ) -> list[RecordedRequest]:
         """Return the requests that match all filters, oldest first.
 
-        Without `call`, requests to any call are returned.
+        Without `call`, this includes all calls.
         """
         matcher = self._matcher(call, filters)
         return [request for request in self if matcher.matches(request)]
 
     def _matcher(self, call: RequestName | None, filters: Filters) -> RequestMatcher:
-        # Imported here because the import takes 60 ms, and many programs never filter requests.
+        # Imported here because the import takes 60 ms and many programs never filter requests.
         from hosting_emulator.sdk.request_matching import RequestMatcher
 
         return RequestMatcher(call, filters, self._world)
@@ -128,7 +128,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def whole(self, n: int) -> messages.WholeExchange:
         """Return exchange `n` with headers and bodies.
 
-        Raises ControlRefused (404) if the log no longer holds the exchange.
+        Raises ControlRefused (404) if the exchange is no longer in the log.
         """
         return self._fetch(messages.WholeExchange, "GET", "requests", n)
 
@@ -137,7 +137,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     ) -> messages.JsonObject:
         """Return the latest exchanges as an HTTP Archive (HAR) 1.2.
 
-        With `state`, the archive includes the world's state before the first exchange.
+        With `state`, the archive includes the world's state from before the first exchange.
         """
         query: dict[str, Any] = {"limit": limit}
         if state:
@@ -146,10 +146,9 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return archive
 
     def resend(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
-        """Send request `n` again with a new Idempotency-Key or, with `same_key`, its original key.
+        """Resend request `n` with a new Idempotency-Key or, with `same_key`, with its original key.
 
-        Raises ControlRefused (409) if the request was not logged in full, or if it redeemed a
-        ticket.
+        Raises ControlRefused (409) if the request was not logged in full or redeemed a ticket.
         """
         body = {"same_key": same_key}
         return self._fetch(messages.WholeExchange, "POST", "requests", n, "resend", body=body)
@@ -163,8 +162,8 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     ) -> EventStream:
         """Listen to events on a separate connection.
 
-        Without `last_id`, the stream starts now. With `last_id`, the stream starts after the
-        event with this id. `kinds` limits the stream to these kinds of events.
+        Without `last_id`, the stream starts now. With `last_id`, it starts after the event with
+        this id. `kinds` limits it to these kinds of events.
         """
         path = self.control_path("events", kinds=",".join(kinds) or None, **filters)
         headers = {}
@@ -181,11 +180,11 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         at_most: int | None = None,
         **filters: Unpack[Filters],
     ) -> list[RecordedRequest]:
-        """Assert that matching requests were made, by default at least one. Return these requests.
+        """Assert that matching requests were made, by default at least one, and return them.
 
-        The AssertionError lists the latest requests, and describes how the nearest requests differ
-        from the filters. AssertionError is also raised if there is a maximum and the log has
-        dropped requests that could match.
+        The AssertionError lists the latest requests and describes how the closest ones differ from
+        the filters. If there is a maximum, AssertionError is also raised if the log has dropped
+        requests that could match.
         """
         # Imported here because the import is slow, as in `_matcher`.
         from hosting_emulator.sdk.request_assertions import check_made, expected_count
@@ -199,21 +198,20 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return matching
 
     def assert_not_made(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> None:
-        """Assert that no matching request was made. Raises the same errors as `assert_made`."""
+        """Assert that no matching request was made. Raises the same exceptions as `assert_made`."""
         self.assert_made(call, times=0, **filters)
 
     def assert_none_failed(self) -> None:
         """Assert that no request failed: no response was lost or had a status of 400 or higher.
 
-        The assertion also fails if the log has dropped requests, because a dropped request may have
-        failed.
+        The assertion also fails if the log has dropped requests, because they may have failed.
         """
         from hosting_emulator.sdk.request_assertions import check_none_failed
 
         check_none_failed(self._read())
 
     def _check_operations(self, ids: set[str], requests: Iterable[RecordedRequest]) -> None:
-        """Raise ImpossibleFilter if one of `ids` does not belong to an operation of the world."""
+        """Raise ImpossibleFilter if any of `ids` is not the id of an operation in the world."""
         for id_ in ids - {request.operation for request in requests}:
             try:
                 self._fetch(messages.Why, "GET", "operations", id_, "why")
@@ -223,7 +221,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
                 raise
 
     def _read(self) -> HeldRequests:
-        """Fetch the logged requests that count: all, or those since `from_now` was called."""
+        """Fetch the logged requests to consider: all of them, or those since `from_now` was called."""
         page = self.page(limit=CAPACITY, trail=False)
         offset = self._offset(page)
         requests = [

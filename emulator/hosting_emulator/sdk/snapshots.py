@@ -9,16 +9,16 @@ from hosting_emulator import messages
 from hosting_emulator.sdk.transport import Transport
 from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 
 class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
-    """A saved state of a world, with its `id`, its `commit`, and its world time `at`.
+    """A saved state of a world, with its `id`, its `commit` and its world time, `at`.
 
-    Restoring a snapshot does not affect the request log. The end of a `with` block restores the
-    snapshot and deletes it. Otherwise, a snapshot exists until its world is deleted or the emulator
-    stops.
+    Restoring a snapshot does not affect the request log. If used in a `with` statement, the
+    snapshot is restored and deleted at the end of the block. Otherwise, it exists until its world
+    is deleted or the emulator stops.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
     def restore(self) -> None:
         """Restore the world to this snapshot. A snapshot can be restored any number of times.
 
-        Raises ControlRefused if the snapshot was deleted.
+        Raises ControlRefused if the snapshot has been deleted.
         """
         self._restore(self)
 

@@ -10,7 +10,7 @@ _COLORS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", 
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines with aligned columns. Rows may have different numbers of cells."""
+    """Format rows as lines with aligned columns. Rows may have different numbers of cells."""
     columns = zip_longest(*(row[:-1] for row in rows), fillvalue="")
     widths = [max(map(len, column)) for column in columns]
     lines = []
@@ -21,14 +21,14 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def count_text(count: int, thing: str) -> str:
-    """Return a count with its noun in the singular or plural, such as `1 request` or `2 requests`."""
+    """Format a count with its noun in the singular or plural, for example `1 request` or `2 requests`."""
     if count == 1:
         return f"1 {thing}"
     return f"{count:,} {thing}s"
 
 
 def one_line(text: str, longest: int) -> str:
-    """Return a string on one line, truncated to at most `longest` characters."""
+    """Put a string on one line, truncated to at most `longest` characters."""
     line = " ".join(text.split())
     if len(line) > longest:
         return f"{line[: longest - 1]}…"
@@ -36,9 +36,9 @@ def one_line(text: str, longest: int) -> str:
 
 
 def paint(style: str, text: str) -> str:
-    """Return a string with a terminal style: bold, dim, red, green, yellow or magenta.
+    """Apply a terminal style to a string: bold, dim, red, green, yellow or magenta.
 
-    If `style` is empty, return the string unchanged.
+    If `style` is empty, the string is returned unchanged.
     """
     if not style or not text:
         return text
@@ -46,5 +46,5 @@ def paint(style: str, text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a string without terminal colors and styles."""
+    """Remove terminal colors and styles from a string."""
     return re.sub("\x1b\\[[0-9]+m", "", text)

@@ -1,4 +1,4 @@
-"""Sends JSON requests to the control API, and raises problems as exceptions.
+"""Sends JSON requests to the control API, and converts problems to exceptions.
 
 This module must not depend on the meaning of a path, and must not print anything.
 """
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.control_connection import Response
     from hosting_emulator.sdk.event_stream import EventStream
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 T = TypeVar("T")
 M = TypeVar("M", bound=messages.ControlMessage)
 
-#: How long a stream may be silent, in real seconds, before the emulator counts as gone. A running
-#: emulator sends at least an empty event every 15 s.
+#: If a stream is silent for this many real seconds, the emulator is assumed to have stopped. A
+#: running emulator sends at least an empty event every 15 s.
 _SILENCE_S = 45.0
 _EVENTS = "text/event-stream"
-#: Encodes any mapping, not only a dict, as a JSON object.
+#: Encodes any mapping, not just a dict, as a JSON object.
 _encode = json.JSONEncoder(separators=(",", ":"), default=dict).encode
 
 
 class Transport:
-    """Sends requests to the control API of one emulator, over a connection that threads may share.
+    """Sends requests to an emulator's control API, over a connection that threads can share.
 
-    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. A string that is not an
-    HTTP or HTTPS URL raises ValueError. `token` is the control token, if the emulator requires one.
-    `timeout_s` is the maximum wait for a response, in real seconds. The constructor sends no
-    request. Every method that sends a request may raise a ControlError.
+    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. ValueError is raised if it is
+    not an HTTP or HTTPS URL. `token` is the control token, if the emulator requires one.
+    `timeout_s` is the maximum wait for a response, in real seconds. The constructor does not send a
+    request. Any method that sends a request can raise a ControlError.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Transport:
         self._headers = {"Accept": "application/json"}
         if token:
             self._headers["X-Control-Token"] = _sendable(token)
-        # Imported here because importing http.client takes 30 ms, and the CLI's help and shell
+        # Imported here because importing http.client takes 30 ms and the CLI's help and shell
         # completion do not need it.
         from hosting_emulator.sdk.control_connection import ControlConnection
 
@@ -70,14 +70,14 @@ class Transport:
         self.close()
 
     def close(self) -> None:
-        """Close the connection. A later call opens a new connection."""
+        """Close the connection. A later call opens a new one."""
         self._connection.close()
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request with a JSON body to a path under the control URL.
 
-        If `body` is None, the request has no body. Return the parsed JSON of the response, or None
-        if the response has no body.
+        If `body` is None, the request has no body. Returns the response's parsed JSON, or None if
+        the response has no body.
         """
         return self._send(Any, method, path, body)
 
@@ -88,21 +88,24 @@ class Transport:
     delete = partialmethod(ask, "DELETE")
 
     def fetch(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
-        """Send a request as `ask` does, and return the response as a message of type `kind`.
+        """Send a request in the same way as `ask`, and return the response as a message of type
+        `kind`.
 
-        Raises UnreadableMessage if the response does not fit `kind`.
+        Raises UnreadableMessage if the response is not a valid `kind`.
         """
         message: T = self._send(kind, method, path, body)
         return message
 
     def fetch_list(self, kind: type[M], method: str, path: str, body: Any = None) -> list[M]:
-        """Send a request as `ask` does, and return the response's items as messages of type `kind`."""
+        """Send a request in the same way as `ask`, and return the response's items as messages of
+        type `kind`.
+        """
         return self.fetch(messages.ItemList[kind], method, path, body).items  # type: ignore[valid-type]
 
     def read(self, kind: type[M], document: messages.JsonObject) -> M:
-        """Convert the JSON of a response to a message of type `kind`.
+        """Convert a response's JSON to a message of type `kind`.
 
-        Raises UnreadableMessage if the JSON does not fit `kind`.
+        Raises UnreadableMessage if the JSON is not a valid `kind`.
         """
         try:
             return convert(document, kind)
@@ -141,9 +144,9 @@ class Transport:
         return f"{self._root}/{_sendable(path).lstrip('/')}"
 
     def _read(self, response: Response, kind: Any) -> Any:
-        """Return the body of a response as type `kind`.
+        """Convert a response's body to type `kind`.
 
-        Raises ControlError if the response is a problem, or if its body does not fit `kind`.
+        Raises ControlError if the response is a problem or its body is not a valid `kind`.
         """
         if 200 <= response.status < 300:
             return self._decode(response, kind)
@@ -161,7 +164,7 @@ class Transport:
         raise ControlRefused(response.status, title, str(detail) if detail else None)
 
     def _decode(self, response: Response, kind: Any) -> Any:
-        """Return a response's JSON body as type `kind`, or None for an empty body."""
+        """Convert a response's JSON body to type `kind`, or return None if the body is empty."""
         if not response.body:
             return None
         try:
@@ -175,9 +178,10 @@ class Transport:
 
 
 def path_of(*parts: str | int) -> str:
-    """Return the control API path with these segments.
+    """Return the control API path that consists of these segments.
 
-    Raises ValueError for an empty segment, because the path would then name a whole collection.
+    Raises ValueError if a segment is empty, because the path would then refer to a whole
+    collection.
     """
     path = "/".join(quote(str(part), safe="") for part in parts)
     if "" in parts:
@@ -186,14 +190,14 @@ def path_of(*parts: str | int) -> str:
 
 
 def without_none(**fields: Any) -> messages.JsonObject:
-    """Return the fields whose value is not None."""
+    """Return the fields whose values are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _sendable(text: str) -> str:
-    """Return a string unchanged if it is valid in a request target or a header.
+    """Return a string unchanged if it is valid in a request target or header.
 
-    Raises ValueError for a string with characters other than printable ASCII.
+    Raises ValueError if it contains anything other than printable ASCII characters.
     """
     if not text.isprintable() or not text.isascii():
         raise ValueError(f"{text!r} cannot be sent: use printable ASCII characters only")

@@ -1,4 +1,4 @@
-"""The base class of objects that act on one world through the control API."""
+"""The base class of objects that access one world through the control API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hosting_emulator import messages
 from hosting_emulator.sdk.errors import ControlRefused
 from hosting_emulator.sdk.transport import Transport, path_of
 
-#: pytest shows the line of the test instead of the lines of this module.
+#: Makes pytest show the line in the test instead of lines in this module.
 __tracebackhide__ = True
 
 T = TypeVar("T")
@@ -19,7 +19,7 @@ M = TypeVar("M", bound=messages.ControlMessage)
 
 
 class WorldHandle:
-    """Base class of the handles for one world and for its parts, such as its clock and its faults."""
+    """The base class of handles for a world and for its parts, such as its clock and its faults."""
 
     name: str
     """The world's name."""
@@ -32,7 +32,7 @@ class WorldHandle:
         return f"<{type(self).__name__} of {self.name!r}>"
 
     def control_path(self, *parts: str | int, **query: Any) -> str:
-        """Return the control API path of this world, or of a resource in it, with `query` appended."""
+        """Return the control API path for this world or for a resource in it, with `query` appended."""
         path = path_of("worlds", self.name, *parts)
         parameters = {name: value for name, value in query.items() if value is not None}
         if not parameters:
@@ -55,7 +55,7 @@ class WorldHandle:
 
 @contextmanager
 def ignore_missing() -> Iterator[None]:
-    """Ignore a ControlRefused (404), which means that the resource was already deleted."""
+    """Ignore ControlRefused (404), which means that the resource has already been deleted."""
     try:
         yield
     except ControlRefused as refused:
