@@ -263,7 +263,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         Closing the handle does not change the world. `url` is the address of an emulator or a
         world, or an existing client to share. Without `url`, HOSTING_EMULATOR_URL and
         HOSTING_EMULATOR_WORLD are used. If HOSTING_EMULATOR_URL is not set either, the SDK uses the
-        emulator that `hosting-emulator exec` started, or the one that uses the nearest data
+        emulator that `hosting-emulator exec` started, or the emulator that uses the nearest data
         directory, searching upward from the working folder. If there is no data directory, the
         address is http://127.0.0.1:4620. Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN is
         used. Raises ControlRefused (404) if the world does not exist, ValueError if the address is
