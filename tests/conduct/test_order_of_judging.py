@@ -13,7 +13,7 @@ from hosting_emulator.conduct.judge import ConductJudge
 from hosting_emulator.conduct.watch import Watch
 from hosting_emulator.conduct.world_watch import watch_of
 from tests.support.judged_world import JudgedWorld
-from tests.support.small_logs import limit_logs
+from tests.support.small_limits import limit_logs
 
 MISSING = "missing-idempotency-key"
 NEW_KEY = "new-key-after-uncertainty"

@@ -50,6 +50,25 @@ def test_a_report_says_how_many_worlds_without_a_request_are_not_listed(
     assert report.remarks == ["3 worlds that received no requests are not listed."]
 
 
+def test_a_closed_observation_watches_no_world():
+    worlds = new_worlds()
+    observation = ProcessObservation("observation-1", worlds, None)
+    other_observation = ProcessObservation("observation-2", worlds, None)
+    first = worlds.create("first", "seed", world_origin(), ephemeral=True)
+
+    observation.close()
+
+    worlds.create("second", "seed", world_origin(), ephemeral=True)
+    worlds.delete("first")
+    chapters = [(each.world, each.ended) for each in observation.report().chapters]
+    assert chapters == [("first", None)]
+    assert observation.in_progress() == []
+    chapters = [(each.world, each.ended) for each in other_observation.report().chapters]
+    assert chapters == [("first", "deleted"), ("second", None)]
+    assert first.log.observers == []
+    assert observation not in worlds.observers
+
+
 def test_the_errors_of_judges_are_counted_and_the_first_ten_are_shown():
     errors = JudgeErrors()
     for number in range(13):

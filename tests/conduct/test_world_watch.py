@@ -9,7 +9,7 @@ from hosting_emulator.conduct.world_watch import watch_of
 from hosting_emulator.sdk import ConductReport
 from tests.support.in_process import InProcess, Machine, fresh_world
 from tests.support.judged_world import JudgedWorld
-from tests.support.small_logs import end_log, limit_logs
+from tests.support.small_limits import end_log, limit_logs
 
 MISSING = "missing-idempotency-key"
 UNREAD = "unread-field"

@@ -1,5 +1,6 @@
 """Bytes are divided into the same requests, whatever pieces they arrive in."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,3 +55,23 @@ def test_a_body_equal_to_the_request_before_is_a_body() -> None:
     assert cuts == [[GET], [GET], [AROUND], [GET], [GET]]
     assert framing.count == 4
     assert not framing.is_partial
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (b"Upgrade", b""),
+        (b"upgrade,close", b"close"),
+        (b"close , UPGRADE", b"close"),
+        (b"keep-alive, Upgrade, HTTP2-Settings", b"keep-alive, HTTP2-Settings"),
+        (b"Upgrade, upgrade", b""),
+        (b"keep-alive, Upgrade2", b"keep-alive, Upgrade2"),
+        (b"keep-alive", b"keep-alive"),
+    ],
+)
+def test_the_option_to_upgrade_is_removed_from_a_connection_header(
+    options: bytes, expected: bytes
+) -> None:
+    head = b"GET /v1/x HTTP/1.1\r\nHost: h\r\nConnection: %s\r\nUpgrade: h2c\r\n\r\n"
+
+    assert RequestFraming().feed(head % options) == [head % expected]

@@ -1,5 +1,8 @@
 """The SDK is cheap to import: it imports only the standard library, msgspec and itself."""
 
+import pytest
+
+from hosting_emulator import sdk
 from tests.support.imported_modules import foreign_modules, modules_imported_by
 
 
@@ -32,3 +35,10 @@ def test_the_sdk_does_not_import_rarely_used_modules():
     modules = modules_imported_by("hosting_emulator.sdk.emulator")
 
     assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & modules
+
+
+def test_an_unknown_name_of_the_sdk_is_refused_with_the_name():
+    with pytest.raises(
+        AttributeError, match=r"'hosting_emulator\.sdk' has no attribute 'Emulator'"
+    ):
+        _ = sdk.Emulator
