@@ -43,7 +43,7 @@ class Observer:
 
 @pytest.fixture
 async def observer(aiohttp_client: AiohttpClient) -> Observer:
-    client = await aiohttp_client(EmulatorServer())
+    client: TestClient[Any, Any] = await aiohttp_client(EmulatorServer())
     async with client.post(OBSERVATIONS, json={}) as response:
         document = await response.json()
     return Observer(client, document["id"])
@@ -91,3 +91,25 @@ async def test_a_number_of_nine_digits_names_a_chapter(observer: Observer):
     status, document = await observer.chapter("000000000", "requests")
 
     assert (status, document["total"]) == (200, 0)
+
+
+async def test_the_state_of_a_chapter_is_its_last_unless_its_beginning_is_requested(
+    observer: Observer,
+):
+    fault: dict[str, Any] = {"timeout": {}}
+    async with observer.client.post("/_emulator/worlds/default/faults", json=fault) as response:
+        assert response.status == 201
+
+    states = {}
+    for query in ("", "?began=true", "?seed=true", "?began=true&seed=true"):
+        status, states[query] = await observer.chapter(0, f"state{query}")
+        assert status == 200
+
+    faults = [len(state["tables"].get("faults", {})) for state in states.values()]
+    assert faults == [1, 0, 1, 0]
+    assert [state.get("seed") is not None for state in states.values()] == [
+        False,
+        False,
+        True,
+        True,
+    ]
