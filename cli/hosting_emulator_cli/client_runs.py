@@ -77,6 +77,9 @@ class ClientRuns:
         #: The idle supervisors, which can run the command again.
         self._idle: list[ChildCommand] = []
         self._lock = threading.Lock()
+        #: The assumptions about the progress of operations that have their default value, or None until
+        #: the first run has shown them.
+        self._default_profiles: list[str] | None = None
         #: The emulator whose default world is copied for each run. No command talks to it.
         self._pattern: Emulator
         self._loop: asyncio.AbstractEventLoop
@@ -135,7 +138,7 @@ class ClientRuns:
             world = client.world()
             self._set_clock(world, conditions)
             if conditions.operation_profile:
-                _set_operation_profile(world, conditions.operation_profile)
+                self._set_operation_profile(world, conditions.operation_profile)
             if conditions.next_poll_s is not None:
                 _set_next_poll(world, conditions.next_poll_s)
             if conditions.has_base_path:
@@ -199,6 +202,18 @@ class ClientRuns:
         finally:
             asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
 
+    def _set_operation_profile(self, world: HostingEmulator, profile: str) -> None:
+        """Set how operations progress, for each kind of operation that progresses as by default."""
+        if self._default_profiles is None:
+            # The worlds of all runs are copies of one world, so they have the same assumptions.
+            self._default_profiles = [
+                row.name
+                for row in world.assumptions
+                if row.name in _PROFILES and row.value == row.default
+            ]
+        if self._default_profiles:
+            world.set_assumptions(dict.fromkeys(self._default_profiles, profile))
+
     def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
         """Run the command until it ends, but for at most `limit_s` real seconds.
 
@@ -230,14 +245,6 @@ class ClientRuns:
             process.begin(self._command, environment)
             self._running.add(process)
         return process
-
-
-def _set_operation_profile(world: HostingEmulator, profile: str) -> None:
-    """Set how operations progress, for each kind of operation that progresses as by default."""
-    rows = [row for row in world.assumptions if row.name in _PROFILES]
-    values = {row.name: profile for row in rows if row.value == row.default}
-    if values:
-        world.set_assumptions(values)
 
 
 def _set_next_poll(world: HostingEmulator, seconds: int) -> None:

@@ -22,9 +22,10 @@ from typing import NamedTuple, Self
 from hosting_emulator.supervisor import descendants
 
 #: The shortest and the longest pause between two scans of the connections, in real seconds. A
-#: connection that is shorter than the pause can be missed.
+#: connection that is shorter than the pause can be missed. The longest pause is for a machine with many
+#: sockets, where a scan takes 10 ms or more.
 _SHORTEST_PAUSE_S = 0.25
-_LONGEST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 3.0
 #: Between these bounds, the pause is this multiple of the processor time that a scan takes.
 _SPARING = 200
 #: The maximum number of connections that a sentence names.
