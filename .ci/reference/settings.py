@@ -11,24 +11,34 @@ from hosting_emulator_cli.client_variables import VARIABLES
 from hosting_emulator_cli.commands.start import start
 from hosting_emulator_cli.main import PROGRAM, cli
 from reference.cli import contexts, options_of
-from reference.markdown import code, codes, join, prose, table
+from reference.markdown import block, code, codes, join, prose, table
 
 INTRODUCTION = """\
-Each setting of an emulator can be an option of `hosting-emulator start`, an environment variable, or
-a key of the settings file. The settings file is `hosting-emulator.yaml` in the folder of your app, or
-the table `[tool.hosting-emulator]` in its `pyproject.toml`. An option takes precedence over a
-variable, a variable over the file, and the file over the default. `hosting-emulator doctor` shows
-where each value comes from. Separate several values of a variable with commas, and set a flag to 1.
-An option without a key in the file belongs to a single start."""
+You can also set most options of `hosting-emulator start` as environment variables, or as keys in a
+settings file. The settings file is `hosting-emulator.yaml` in the folder of your app, or the table
+`[tool.hosting-emulator]` in its `pyproject.toml`. For example:"""
+
+EXAMPLE = """\
+# hosting-emulator.yaml
+port: 4711
+scenario: ours.yaml           # for a new world, not for a world on disk
+clock: skip
+assume: {accepted_status: 200}
+allow-origin: ["http://app.test:3000"]"""
+
+PRECEDENCE = """\
+An option takes precedence over a variable, a variable over the file, and the file over the default.
+`hosting-emulator doctor` shows where each value comes from. In a variable, separate several values with
+commas, and set a flag to 1. An option without a key cannot be set in the file."""
 
 VARIABLES_OF_COMMANDS = """\
-These variables stand for options of other commands. `hosting-emulator exec` sets some of them, so that
+These variables set options of other commands. `hosting-emulator exec` sets some of them, so that
 commands inside it find the emulator."""
 
 VARIABLES_OF_CLIENTS = """\
 `exec`, `judge` and `explore` set these variables for the command that they run, and
-`hosting-emulator env` prints them for a shell. Your app reads the ones that it needs: the address of
-the API is `HOSTING_BASE_URL`. The last two exist only with a TLS port."""
+`hosting-emulator env` prints them for a shell. `HOSTING_BASE_URL` is the address of the API. The last
+two are set only if the emulator has a TLS port."""
 
 
 def render() -> str:
@@ -36,6 +46,8 @@ def render() -> str:
     rows = [_row(option) for option in options_of(start) if option.opts[0] != "--help"]
     return join(
         INTRODUCTION,
+        block(EXAMPLE, "yaml"),
+        PRECEDENCE,
         table(["option", "variable", "key in the file", "default", "value"], rows),
         "What each option means is on the page of [commands](cli.md#start).",
         "## Variables of other commands",

@@ -19,7 +19,7 @@ from tests.docs.markdown import blocks
 from tests.support.fake_bootstrap import FakeBootstrap
 
 #: The example of the page, which is its first YAML.
-PAGE = Path(__file__).parents[2] / "docs" / "connect.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 YAML, *_ = [block.text for block in blocks(PAGE.read_text("utf-8")) if block.language == "yaml"]
 TOML = """
 [project]
