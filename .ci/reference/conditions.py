@@ -8,24 +8,25 @@ from reference.triggers import DEFINITIONS, LINKS
 from reference.value_types import type_words
 
 INTRODUCTION = """\
-A *trigger* is a fault, an outcome or an entry of a scenario's timeline that waits to act. Each
-fault and outcome can have these conditions, beside the options of its kind. The command line writes
-them as options (`--skip-first 2`), a scenario file and the control API as keys beside the kind
-(`skip_first: 2`). `hosting-emulator triggers` shows what each trigger waits for.
+A *trigger* is a fault, an outcome or an entry of a scenario's timeline that waits to act. In addition
+to the options of its kind, each fault and outcome can have these conditions. On the command line they
+are options (`--skip-first 2`). In a scenario file and in the control API, they are keys beside the
+kind (`skip_first: 2`). `hosting-emulator triggers` shows what each trigger is waiting for.
 
-An outcome has fewer conditions than a fault, because it looks at operations, and not at requests.
+An outcome has fewer conditions than a fault, because it applies to operations, not to requests.
 
-All keys that a trigger names must match, and all conditions must allow it to act. `every: 3` is the
-third matching request, the sixth and so on, and after `skip_first: 1` the fourth, the seventh. A
-request that a trigger is compared with is *considered*, a matching one is *seen*, and an action is a
-*hit*. A fault that no call can match is refused, such as one with a path outside `/v1`."""
+A trigger acts only if all its keys match and all its conditions hold. `every: 3` selects the third
+matching request, the sixth, and so on. After `skip_first: 1`, it selects the fourth and the seventh. A
+request is *considered* when it is checked against a trigger, *seen* if it matches, and a *hit* if the
+trigger acts on it. A fault that cannot match any call is refused, such as one with a path outside
+`/v1`."""
 
 WHEN_A_CONDITION_IS_READ = """\
-A fault reads the condition when a request arrives. After the commit, it sees the state after the
-request's own change: with `after_commit` and `while: {flag: true}`, it acts on the request that
-switches the flag on, and not on the one that switches it off. An outcome reads the condition when a
-phase of its operation begins, and at each change of the world. `times` then counts the operations on
-which it acted, and an operation waits for at most one outcome."""
+A fault evaluates the condition when a request arrives. After the commit, it uses the state after the
+request's own change: with `after_commit` and `while: {flag: true}`, the fault acts on a request that
+switches the flag on, but not on one that switches it off. An outcome evaluates the condition when a
+phase of its operation begins, and at each change to the world. `times` then counts the operations on
+which the outcome acted, and an operation waits for at most one outcome."""
 
 
 def render() -> str:

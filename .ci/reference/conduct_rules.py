@@ -6,9 +6,9 @@ from hosting_emulator.conduct.rules import PRINCIPLES, RULES
 from reference.markdown import join, prose, table
 
 INTRODUCTION = """\
-`hosting-emulator conduct` reports requests of a client that break these rules, and so do `judge`,
-`explore`, `exec --conduct` and the pytest plugin. Each rule quotes the sentence on which it rests.
-`--skip-rule RULE` leaves a rule out."""
+`hosting-emulator conduct`, `judge`, `explore`, `exec --conduct` and the pytest plugin report requests
+that break these rules. Each rule quotes the sentence on which it is based. To skip a rule, use
+`--skip-rule RULE`."""
 
 
 def render() -> str:

@@ -8,15 +8,16 @@ from reference.triggers import command_line, definition_of, fields_table
 
 INTRODUCTION = """\
 An intervention changes a world from outside the contract. `hosting-emulator intervene NAME
-FIELD=VALUE` makes one in a running emulator. A scenario's timeline writes the same intervention as
-`{at: 5m, NAME: {FIELD: VALUE}}`, and Python as `hosting_emulator.intervene("NAME", FIELD=VALUE)`.
-An impossible intervention is refused with the reason, and changes nothing.
+FIELD=VALUE` carries out an intervention in a running emulator. In a scenario's timeline, the same
+intervention is `{at: 5m, intervene: {NAME: {FIELD: VALUE}}}`, and in Python
+`hosting_emulator.intervene("NAME", FIELD=VALUE)`. An impossible intervention is refused with the
+reason, and changes nothing.
 
-Name an operation by its id, or by the project whose claim it holds. In a world with only one
-project or organization, `project` and `organization` may be left out. With `all`, an intervention
-applies to every unfinished operation of the `project` or of the world, to every unused ticket of
-the `user`, or to every active key of the `user` or the `organization`. Those to which it cannot
-apply are skipped, and counted in the response."""
+Identify an operation by its id, or by the project whose claim it holds. In a world with only one
+project or organization, you can omit `project` and `organization`. With `all`, an intervention applies
+to every unfinished operation of the `project` or the world, to every unused ticket of the `user`, or
+to every active key of the `user` or the `organization`. It skips those to which it cannot apply, and
+the response contains their number."""
 
 
 def render() -> str:

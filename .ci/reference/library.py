@@ -7,10 +7,10 @@ from hosting_emulator_scenarios import FOLDER
 from reference.markdown import block, code, join, prose, table
 
 INTRODUCTION = """\
-These scenarios come with the emulator. `hosting-emulator start --scenario NAME` starts with one, and
-`hosting-emulator scenario load NAME` loads it into a running emulator. One with a story also runs by
-itself: `hosting-emulator scenario run NAME`. `hosting-emulator scenario show NAME` prints the file,
-which is a good start for your own."""
+These scenarios come with the emulator. `hosting-emulator start --scenario NAME` starts an emulator
+with a scenario, and `hosting-emulator world create --scenario NAME` creates a world with it.
+`hosting-emulator scenario run NAME` runs a scenario's story. `hosting-emulator scenario show NAME`
+prints the file, from which you can start your own."""
 
 
 def render() -> str:

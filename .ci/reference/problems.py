@@ -11,9 +11,9 @@ def render() -> str:
     """Return the page without its title."""
     produced = sum(not problem.by_fault_only for problem in PROBLEMS.values())
     introduction = (
-        f"The contract names {len(PROBLEMS)} problem codes. The calls produce {produced} of them. The "
-        "others come from faults and scenarios only: `hosting-emulator fault add abort code=CODE`. "
-        "The `type` of a problem links to the page of its code in the running emulator, below "
+        f"The contract names {len(PROBLEMS)} problem codes. The calls produce {produced} of them. Only "
+        "faults and scenarios produce the others: `hosting-emulator fault add abort code=CODE`. The "
+        "`type` of a problem links to the running emulator's page about the code, under "
         "`/_emulator/docs/errors`."
     )
     rows = [

@@ -7,9 +7,9 @@ from reference.markdown import anchor, docstring, join, table
 from reference.value_types import Schema, fields_rows
 
 INTRODUCTION = """\
-A scenario is a YAML file. A world file is a scenario that is used for its `world`. `hosting-emulator
-scenario check FILE` finds mistakes, with line and column, and `hosting-emulator scenario schema`
-prints the JSON Schema from which this page is written, for completion in an editor."""
+A scenario is a YAML file. A world file is a scenario whose `world` is what matters. `hosting-emulator
+scenario check FILE` reports mistakes with line and column. `hosting-emulator scenario schema` prints
+the JSON Schema from which this page is generated, and which editors use for completion."""
 
 #: The title of each section by definition of the schema, in the order of the page.
 SECTIONS = {
@@ -39,8 +39,8 @@ PAGES = {
     "Assumptions": "[assumptions](assumptions.md)",
 }
 COMPARISONS = """\
-Where a value is expected, a comparison may stand instead: an object with one or more of these
-words."""
+Instead of an expected value, you can write a comparison, which is an object with one or more of these
+keys."""
 
 
 def render() -> str:

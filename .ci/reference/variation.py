@@ -7,37 +7,39 @@ from hosting_emulator.variation.points import list_points
 from reference.markdown import codes, join, prose, sentence
 
 INTRODUCTION = """\
-With `--vary SEED`, responses differ wherever the contract leaves a choice. These are the points at
-which they differ, each with the sentence that leaves the choice. A client that depends on one of
-them relies on something that the contract does not promise.
+With `--vary SEED`, responses vary wherever the contract leaves a choice. This page lists the points at
+which they vary, each with the sentence that leaves the choice open. A client that depends on one of
+these choices relies on something that the contract does not promise.
 
-## What holds at all points
+## Rules for all points
 
-- The same seed and the same requests give the same bytes. Whole numbers as seeds take turns: of three
-  consecutive seeds, one or two vary at each point, and exactly one omits a given optional field.
-- A choice lasts as long as a real service's would, so a client that cannot cope does not recover with
+- The same seed and the same requests produce the same bytes. Consecutive whole numbers complement each
+  other: of three consecutive seeds, one or two vary at each point, and exactly one omits a given
+  optional field.
+- A choice lasts as long as in a real service, so a client that cannot handle it does not recover with
   the next response.
-- Points are independent. With `--vary-only`, each draws the same as before.
-- A variation belongs to its world. A restart, a fork, an export and a reset keep it.
-- An assumption that you set stays as you set it, and so does the `status` that a fault sets. Words in
-  open sets vary even if you chose them, such as the `code` of an outcome `fail`. What `alter` and
-  `respond` write is never varied.
-- An alternative that contradicts a sentence of the contract is never drawn.
-- What a client must know before its first request does not vary: names of query parameters, where an
-  operation is polled, roles and permissions, what a token contains.
-- What a client cannot continue without is always there: ids of operations, deployments and keys, the
-  state of an operation, its deployment_id once there is one, a key's `value`, a ticket's `redeem_url`,
-  `items` and `next_cursor`, and `database`.
-- Null comes only where the contract writes "or null". What has no value is absent elsewhere.
+- Points are independent. With `--vary-only`, each remaining point varies as before.
+- A variation is part of its world. It survives a restart, a fork, an export and a reset.
+- An assumption that you set keeps its value, and so does the `status` that a fault sets. Words in open
+  sets vary even if you chose them, such as the `code` of an outcome `fail`. What `alter` and `respond`
+  write never varies.
+- An alternative that contradicts a sentence of the contract is never chosen.
+- Whatever a client must know before its first request does not vary: the names of query parameters, the
+  path for polling, roles and permissions, and the content of a token.
+- Whatever a client needs in order to continue is always present: the ids of operations, deployments and
+  keys, the state of an operation, its deployment_id once there is one, a key's `value`, a ticket's
+  `redeem_url`, `items`, `next_cursor` and `database`.
+- A field is null only where the contract says "or null". Any other field without a value is absent.
 - A replay is the first response, byte for byte, where the contract says so. Each deployment is listed
-  once, whatever the sizes of the pages. What has ended does not change.
-- Timestamps are always valid in RFC 3339 and ISO 8601, and never another moment. A page is never empty
-  while there is a next page. A cursor has 16 to 496 characters.
-- Unknown fields have values of every JSON type and names that mean something elsewhere, such as
-  `error`, `length` or `__proto__`, but no name that the contract gives to a field of the same object.
+  once, whatever the sizes of the pages. A resource in a final state does not change.
+- Timestamps are always valid in RFC 3339 and ISO 8601, and always name the same moment. A page is never
+  empty while there is a next page. A cursor has 16 to 496 characters.
+- Unknown fields have values of every JSON type, and names with another meaning elsewhere, such as
+  `error`, `length` or `__proto__`, but never a name that the contract gives to a field of the same
+  object.
 
-The story of a scenario that expects one of our choices, such as a status that the contract leaves open,
-fails with `--vary`. Use `--vary-only` with other points then."""
+If the story of a scenario expects one of our choices, such as a status that the contract leaves open, it
+fails with `--vary`. In this case, use `--vary-only` with other points."""
 
 
 def render() -> str:
