@@ -114,7 +114,7 @@ def test_the_reference_shows_every_variation_point(api: HttpWorld):
     points = api.emulator.control.contract("variation-points")
 
     assert headings("variation.md", 2) == [
-        "What holds at all points",
+        "Rules for all points",
         *(point["id"] for point in points),
     ]
 
