@@ -1,16 +1,18 @@
-"""A run that is alone waits for other runs, but not for clients that wait for what does not come."""
+"""A run that is alone waits for others, but not for clients that wait; runs have conditions and limits."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 
+import pytest
+
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
 from hosting_emulator_lab.run_conditions import RunConditions
-from tests.lab.judge.samples import sample_clean_run
+from tests.lab.judge.samples import sample_clean_run, sample_observation
 
 PATIENCE_S = 10.0
 
@@ -49,3 +51,41 @@ def test_a_client_that_waits_for_ever_does_not_keep_a_run_from_being_alone() -> 
     thread.join(PATIENCE_S)
     assert is_still_waiting
     assert end.exit_code == 0
+
+
+@pytest.mark.parametrize("chosen", [None, RunConditions(clock="scaled", rate=60.0)])
+def test_a_trial_decides_on_its_conditions_unless_they_are_chosen(
+    chosen: RunConditions | None,
+) -> None:
+    conditions_of_runs: list[RunConditions] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        conditions_of_runs.append(conditions)
+        return RunEnd(0)
+
+    trial = CleanTrial("base-path")
+    runs = TrialRuns(perform, limit_s=None, conditions=chosen)
+    runs.clean(trial, PATIENCE_S, alone=True)
+
+    assert conditions_of_runs == [chosen or trial.conditions]
+
+
+@pytest.mark.parametrize(("own_limit_s", "limit_s"), [(None, 10.0 + 7.0), (5.0, 5.0)])
+def test_a_client_may_wait_longer_for_what_does_not_come(
+    own_limit_s: float | None, limit_s: float
+) -> None:
+    limits_s: list[float | None] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        visit.observation = sample_observation(hit=True)
+        limits_s.append(limit_s)
+        return RunEnd(0)
+
+    runs = TrialRuns(perform, limit_s=own_limit_s, long_wait_s=7.0)
+    runs.trial(read_trial("create_user_api_key#1/timeout/after_commit"), sample_clean_run())
+
+    assert limits_s == [limit_s]
