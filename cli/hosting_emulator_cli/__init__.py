@@ -1,1 +1,1 @@
-"""The `hosting-emulator` command, which is mostly a thin client of the control API."""
+"""The `hosting-emulator` command. Most of its subcommands are thin clients of the control API."""

@@ -1,7 +1,7 @@
 """The options and commands that `fault` and `outcome` share.
 
-The options select the requests or operations that a rule applies to, and when the rule acts. The
-commands list and remove armed rules.
+The options select which requests or operations a rule affects, and when it acts. The commands list
+and remove armed rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _commit_text(fault: Mapping[str, Any]) -> str | None:
 
 
 def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
-    """Return an armed fault or outcome as the JSON object that the control API uses."""
+    """Return an armed fault or outcome in the control API's JSON format."""
     from hosting_emulator.messages import merge_written
 
     return merge_written(state)
@@ -55,7 +55,7 @@ def armed_text(fault: Mapping[str, Any]) -> str:
 
 
 def target_options(things: str, call_help: str) -> opt.Decorator[Any]:
-    """Declare the options that select the requests or operations to which a rule applies.
+    """Declare the options that select which requests or operations a rule affects.
 
     `things` is `requests` or `operations`.
     """
@@ -149,7 +149,7 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
 
 
 def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are set, by the names of their fields in a fault or an outcome."""
+    """Return the options that are set, keyed by the names of the corresponding fields of a rule."""
     members = dict(options)
     members["from"] = members.pop("from_")
     members["while"] = dict(members.pop("while_")) or None
@@ -172,10 +172,10 @@ def _kinds_text(kinds: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ManagementTexts:
-    """The texts in the commands that list and remove faults or outcomes.
+    """Texts for the commands that list and remove faults or outcomes.
 
-    `match_header` is the header of the column that shows what a rule matches. `match_all` is the
-    text in this column if a rule matches everything. `describe_kinds` is the import path
+    `match_header` is the heading of the column that shows what a rule matches. `match_all` is shown
+    in this column for a rule that matches everything. `describe_kinds` is the import path
     (`module:function`) of the function that returns the kinds.
     """
 

@@ -1,9 +1,8 @@
 """Starts an emulator in a background process, for `start --detach`.
 
-The process of the command reads all settings, and passes them to the background process. The
-background process writes one JSON line to its stdout: the report when it is ready, or the reason
-why it cannot start. Until then, its log goes to the stderr of the command, and afterwards to a
-file.
+The foreground process reads all settings and passes them to the background process. The background
+process writes one line of JSON to its stdout: a report once it is ready, or the reason why it
+cannot start. Until then, it logs to the foreground process's stderr, and after that to a file.
 """
 
 from __future__ import annotations
@@ -24,15 +23,16 @@ from hosting_emulator_cli.output import as_json
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
-#: Python's arguments for the process. `-P` keeps files in the working folder from shadowing modules.
+#: Arguments for the Python process. `-P` prevents files in the working folder from shadowing
+#: modules.
 _SERVE = ("-P", "-c", "from hosting_emulator_cli.background import serve; serve()")
 
 
 def start_in_background(settings: Settings, ready_path: Path | None) -> Ready:
     """Start an emulator in a new process and session, and return its report when it is ready.
 
-    If the emulator cannot start, raises StartError, or Failure if the process ended without a
-    reason.
+    Raises StartError if the emulator cannot start, or Failure if the process exited without giving
+    a reason.
     """
     from subprocess import PIPE, Popen
 
@@ -42,14 +42,13 @@ def start_in_background(settings: Settings, ready_path: Path | None) -> Ready:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        # Ignore this error, because the process may have ended already, and then there is no
-        # report.
+        # Ignore this error: the process may have exited already, in which case there is no report.
         with suppress(BrokenPipeError), process.stdin:
             pickle.dump((settings, ready_path), process.stdin)
         with process.stdout:
             report = _read_report(process.stdout.readline())
     except BaseException:
-        # End the process, because Ctrl-C does not reach a process in another session.
+        # Terminate the process, because Ctrl-C does not reach processes in other sessions.
         process.terminate()
         process.wait()
         raise
@@ -63,7 +62,7 @@ def start_in_background(settings: Settings, ready_path: Path | None) -> Ready:
 
 
 def _read_report(line: bytes) -> dict[str, Any] | None:
-    """Return the report in a line, or None if the process ended without a report."""
+    """Return the report in a line, or None if the process exited without a report."""
     if not line:
         return None
     report: dict[str, Any] = json.loads(line)
@@ -71,10 +70,10 @@ def _read_report(line: bytes) -> dict[str, Any] | None:
 
 
 def log_file(ready: Ready) -> Path:
-    """Return the file to which an emulator in the background writes its log.
+    """Return the log file of an emulator in the background.
 
-    The file is in the data directory. If nothing is stored, it is in the private folder of this
-    user's registry.
+    The file is in the data directory or, if the emulator stores nothing, in the private folder that
+    contains this user's registry.
     """
     if ready.data_dir is not None:
         return Path(ready.data_dir, "emulator.log")
@@ -87,7 +86,7 @@ def log_file(ready: Ready) -> Path:
 
 
 def serve() -> None:
-    """Run the emulator in the background process. Settings come from stdin."""
+    """Read the settings from stdin, and run the emulator in this background process."""
     from hosting_emulator.bootstrap import run
     from hosting_emulator.settings import StartError
 
@@ -132,7 +131,7 @@ def _remove_if_empty(log: Path) -> None:
 
 
 def _leave_terminal(log: int) -> None:
-    """Let stdout and stderr write to the log, so that the terminal can be closed."""
+    """Redirect stdout and stderr to the log, so that the terminal can be closed."""
     for descriptor in (1, 2):
         os.dup2(log, descriptor)
     os.close(log)

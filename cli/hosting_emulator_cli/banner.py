@@ -1,6 +1,6 @@
 """The text that `start` prints when the emulator is ready.
 
-The text contains what a first request needs. `status` shows the rest.
+It contains what the user needs for a first request. `status` shows the rest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def banner(ready: Ready, log: Path | None = None) -> str:
 
 
 def _facts(ready: Ready) -> list[tuple[str, str | None]]:
-    """Return labels and values that describe the emulator. A value of None is not shown."""
+    """Return labels and values that describe the emulator. Values of None are not shown."""
     clock = None
     if ready.clock != "real":
         command = _command(ready, "clock advance 1h")
@@ -77,7 +77,7 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
 
 
 def _request_lines(ready: Ready) -> list[str]:
-    """Return lines to copy: the token of a user, and a first request."""
+    """Return lines that the user can copy: a token and a first request."""
     path = "/_emulator/idp/userinfo"
     if ready.project_id:
         path = f"/v1/projects/{ready.project_id}/deployments"
@@ -90,5 +90,5 @@ def _request_lines(ready: Ready) -> list[str]:
 
 
 def _command(ready: Ready, words: str) -> str:
-    """Return a command line that selects the default world, whatever this shell's variables say."""
+    """Return a command line that selects the default world regardless of this shell's variables."""
     return command_here(words, ready.local_url, ready.world)

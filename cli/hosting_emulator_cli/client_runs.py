@@ -36,13 +36,13 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 
 
 class Visit(Protocol):
-    """Looks at the worlds of one run, such as a RunVisit."""
+    """Prepares and examines the worlds of one run. RunVisit is an example."""
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
         """Prepare the run's world, before the command starts. `token` is the command's token."""
 
     def end(self, world: HostingEmulator) -> None:
-        """Look at the worlds of the run, after the command has ended."""
+        """Examine the run's worlds after the command has exited."""
 
 
 class ClientRuns:
@@ -67,14 +67,14 @@ class ClientRuns:
         self._exports = exports
         self._variables = variables or {}
         self._run_settings = replace(settings, scenario=None, state=None)
-        #: The reason why no more runs may start. Empty while runs may start.
+        #: Why no more runs may start, or an empty string while runs may start.
         self.stop_reason = ""
         #: The first signal that asked this process to end.
         self._signal: int | None = None
-        #: The commands that are currently running. A command is removed, under the lock, before it
-        #: is closed.
+        #: The running commands. Each command is removed while the lock is held, before it is
+        #: closed.
         self._running: set[ChildCommand] = set()
-        #: The idle supervisors, which can run the command again.
+        #: Idle supervisors, which can be reused to run the command again.
         self._idle: list[ChildCommand] = []
         self._lock = threading.Lock()
         #: The assumptions about the progress of operations that have their default value, or None until
@@ -85,7 +85,7 @@ class ClientRuns:
         self._loop: asyncio.AbstractEventLoop
 
     async def use(self, work: Callable[[], int]) -> int:
-        """Call `work` in a thread, in which it may perform runs. Return the exit code.
+        """Call `work`, which may perform runs, in a thread. Return the exit code.
 
         The exit code is that of `work`, or 128+N if signal N ended the runs.
         """
@@ -111,7 +111,7 @@ class ClientRuns:
         self.stop("interrupted")
 
     def stop(self, reason: str) -> None:
-        """End all running commands, and prevent further runs. The first reason is kept."""
+        """Terminate all running commands and prevent further runs. The first reason is kept."""
         self.stop_reason = self.stop_reason or reason
         with self._lock:
             for process in self._running:
@@ -248,7 +248,7 @@ class ClientRuns:
 
 
 def _set_next_poll(world: HostingEmulator, seconds: int) -> None:
-    """Let responses ask for the next poll of an operation after this many seconds."""
+    """Make responses request the next poll of an operation after this many seconds."""
     change = {"set": {"/progress/next_poll_after_seconds": seconds}}
     for call in _OPERATION_CALLS:
         world.arm({"alter": change, "call": call})

@@ -32,9 +32,9 @@ class ToolOptions:
     """A command to run repeatedly, its emulator's settings, and the reports to write.
 
     `limit_s` limits each run, in real seconds. If `limit_s` is None, the limit depends on the
-    duration of the clean run. `jobs` is the largest number of parallel runs, or None for the default.
-    If `sealed` is true, this process already has a network without other machines, so connections to
-    them need no watch.
+    duration of the clean run. `jobs` is the maximum number of parallel runs, or None for the
+    default. If `sealed` is true, this process already has a network without other machines, so
+    connections to them need no watch.
     """
 
     command: Sequence[str]
@@ -50,7 +50,7 @@ class ToolOptions:
 
     @property
     def report_files(self) -> tuple[Path | None, ...]:
-        """The files of the requested reports."""
+        """The files to which the requested reports are written."""
         return (self.junit_file, self.html_file)
 
 
@@ -74,9 +74,9 @@ def run_tool(
 ) -> int:
     """Run a tool that runs a command repeatedly, and return the exit code.
 
-    The files of earlier reports are removed first, so that a tool without a result leaves none of them
-    behind. Processes that the runs left behind are ended. Raises Failure; the error of a defect names
-    the `tool` and the missing `result`.
+    Earlier report files are removed first, so that none remains if the tool produces no result.
+    Processes that the runs left behind are terminated. Raises Failure. If the tool itself crashes,
+    the message names the `tool` and the missing `result`.
     """
     not_ours = descendants()
     become_subreaper()
@@ -101,7 +101,9 @@ def run_tool(
 
 @contextmanager
 def observation_failures(verb: str) -> Iterator[None]:
-    """Raise Failure if the requests of a run cannot be observed. `verb` is what cannot be done then."""
+    """Raise Failure if a run's requests cannot be observed. `verb` says what cannot be done in that
+    case.
+    """
     try:
         yield
     except JudgeFailed as error:
@@ -116,7 +118,9 @@ def watch_connections(options: ToolOptions) -> AbstractContextManager[Connection
 
 
 def connections_remark(watch: ConnectionWatch | None) -> list[str]:
-    """Return a sentence about the connections to other machines, if there is anything to say."""
+    """Return a sentence about connections to other machines, or an empty text if there is nothing
+    to report.
+    """
     if watch is None or not watch.sentence():
         return []
     return [watch.sentence()]
@@ -164,7 +168,7 @@ def write_reports(options: ToolOptions, writers: ReportWriters) -> None:
 def default_jobs(per_processor: int, *, least: int, most: int) -> int:
     """Return the default number of parallel runs on this machine.
 
-    It is more than the number of processors, because runs spend most of their time waiting: for the
-    delay that a response asks for, or for a response that never arrives.
+    It exceeds the number of processors, because runs spend most of their time waiting for a delay
+    that a response requests, or for a response that never arrives.
     """
     return max(least, min(most, per_processor * (os.cpu_count() or 1)))

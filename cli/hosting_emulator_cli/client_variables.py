@@ -1,4 +1,4 @@
-"""The environment variables with which `env`, `exec` and `explore` direct a client to a world."""
+"""The environment variables that `env`, `exec` and `explore` use to point a client to a world."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 def world_variables(
     world: HostingEmulator, token: str, project_name: str | None = None
 ) -> dict[str, str]:
-    """Return a world's variables. Variables for a missing project or organization are left out.
+    """Return a world's variables, without those for a missing project or organization.
 
     `project_name` is the alias, handle or id of the project. The default project is the first
     project of the token's organization, or the world's first project if that organization has no
@@ -125,8 +125,8 @@ def command_variables(
 ) -> dict[str, str]:
     """Return the environment variables for a command.
 
-    Each pair in `exports` contains a variable's name and its new name. The token is valid for ten
-    years of world time. EXEC_URL_VARIABLE cannot be renamed, because the pytest plugin and the
+    Each pair in `exports` consists of a variable's name and its new name. The token is valid for
+    ten years of world time. EXEC_URL_VARIABLE cannot be renamed, because the pytest plugin and the
     SDK use this variable to find the emulator that judges the command.
     """
     values = world_variables(world, world.token(user))
@@ -144,8 +144,8 @@ def command_variables(
 def with_variables(variables: Mapping[str, str]) -> dict[str, str]:
     """Return this process's environment with a world's variables added.
 
-    The control token of an outer emulator is left out. If the environment names a proxy, requests
-    to this machine bypass the proxy.
+    The control token of an outer emulator is removed. If a proxy is set in the environment,
+    requests to this machine bypass it.
     """
     environment = {name: value for name, value in os.environ.items() if name != _CONTROL_TOKEN}
     environment.update(variables)

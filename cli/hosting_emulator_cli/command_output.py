@@ -20,7 +20,7 @@ _FOREIGN_CODE = re.compile(
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return at most twelve lines of an output, normally the last lines.
+    """Return at most twelve lines of a command's output, normally the last ones.
 
     If the last traceback has a frame in the user's own code, the excerpt contains the last such
     frame. If the frame is above the last lines, the excerpt starts with the frame and a `…` line.
@@ -37,9 +37,9 @@ def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _last_own_frame(lines: Sequence[str]) -> int | None:
-    """Return the line index of the last traceback's last frame in the user's own code.
+    """Return the line index of the last frame in the user's own code in the last traceback.
 
-    Returns None if there is no such frame.
+    Return None if there is no such frame.
     """
     for index in range(len(lines) - 1, -1, -1):
         if _TRACEBACK in lines[index]:

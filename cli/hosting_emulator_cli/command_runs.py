@@ -17,7 +17,7 @@ from hosting_emulator_cli.main import near
 from hosting_emulator_cli.settings_command import TYPED
 from hosting_emulator_cli.value_types import TextType, WholeNumber, read_limit
 
-#: With these context settings, all words after the command's first word belong to the command.
+#: With these context settings, all words after the first word of CMD are part of CMD.
 COMMAND_SETTINGS = {"allow_interspersed_args": False}
 
 
@@ -90,7 +90,7 @@ def budget_option(help: str, default: str | None = None) -> opt.Decorator[Any]:
 
 
 def run_options(*, default_jobs: str, longer_limits: str) -> opt.Decorator[Any]:
-    """Declare `--jobs` and `--time-limit` for a command that makes many runs.
+    """Declare `--jobs` and `--time-limit` for a command that performs many runs.
 
     `default_jobs` describes the default number of parallel runs, and `longer_limits` is a sentence
     about runs with a longer default time limit. The command's parameters are `jobs`, and `limit_s`
@@ -101,7 +101,7 @@ def run_options(*, default_jobs: str, longer_limits: str) -> opt.Decorator[Any]:
             "-j",
             "--jobs",
             metavar="N",
-            help=f"At most this many parallel runs. Default: {default_jobs}.",
+            help=f"Perform at most N runs in parallel. Default: {default_jobs}.",
             type=WholeNumber(1, 64),
         ),
         opt.option(
@@ -109,7 +109,7 @@ def run_options(*, default_jobs: str, longer_limits: str) -> opt.Decorator[Any]:
             "limit_s",
             metavar="DURATION",
             help=(
-                "End a run that takes longer than this time. Default: 10s or three times the "
+                "Terminate a run that takes longer than this. Default: 10s or three times the "
                 f"duration of the clean run, whichever is longer. {longer_limits}"
             ),
             type=TextType("duration", read_limit),
@@ -138,7 +138,7 @@ def check_report_files(
 def repeat_line(
     tool: str, option_words: Iterable[str], trial: object, command: Sequence[str]
 ) -> str:
-    """Return the command line that makes a trial of a tool again."""
+    """Return the command line that repeats a tool's trial."""
     words = ["hosting-emulator", tool, *option_words, "--trial", str(trial), "--", *command]
     return shlex.join(words)
 

@@ -1,4 +1,4 @@
-"""Shell completion of names, which come from this installation or from the running emulator."""
+"""Completes names in the shell, from this installation or from the running emulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]
 #: that returns a table. A function receives a client and the world that the command line selects,
 #: and returns the names.
 Source = str | Callable[["ControlClient", "HostingEmulator"], Iterable[str]]
-#: The longest time that completion waits for an emulator, in real seconds.
+#: How long completion waits for an emulator, in real seconds.
 _PATIENCE_S = 1.0
 
 

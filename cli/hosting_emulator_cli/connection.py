@@ -1,4 +1,4 @@
-"""The connection to the running emulator: its address, a client, and commands to copy."""
+"""Connects to the running emulator, and prints commands that reach it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def connected(
 ) -> Iterator[ControlClient]:
     """Open a client for the emulator at `url`, or for the emulator of the working folder.
 
-    An error in the client becomes a Failure.
+    The client's errors are raised as Failure.
     """
     from hosting_emulator.sdk import ControlError
 
@@ -72,7 +72,7 @@ def _variable_named() -> Iterator[None]:
 
 @contextmanager
 def _errors_explained(address: EmulatorAddress, control_token: str | None) -> Iterator[None]:
-    """Add advice to errors of an emulator whose address the user did not give. Raises Failure."""
+    """Add advice to errors if the user did not specify the emulator's address. Raises Failure."""
     from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable
 
     try:
@@ -87,8 +87,8 @@ def _errors_explained(address: EmulatorAddress, control_token: str | None) -> It
         if error.status != 401 or address.is_trusted or control_token is None:
             raise
         raise Failure(
-            f"{error}. The control token is not sent to {address.url}, because a file in this folder "
-            f"names the address. To send the token, add --url {address.url}"
+            f"{error}. The control token is not sent to {address.url}, because this address is from a "
+            f"file in this folder. To send the token, add --url {address.url}"
         ) from error
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.contract_check import CauseReport, Report
 
 _JUNIT_NAME = "contract check"
-#: The maximum number of sentences to quote for a cause.
+#: The maximum number of sentences that are quoted for a cause.
 _MAX_QUOTES = 3
 #: The maximum length of a line about a cause, in characters. Longer lines are truncated.
 _CAUSE_WIDTH = 150
@@ -34,7 +34,9 @@ _MARKS = {
 
 
 def check_text(report: Report) -> str:
-    """Format a report: the contract's sentences by section, the server's assumptions, the causes."""
+    """Format a report: the contract's sentences by section, the server's assumptions and the
+    causes.
+    """
     lines = [f"{report['base_url']}, project {report['project_id']}", ""]
     for section, sentences in groupby(report["sentences"], itemgetter("section")):
         lines.append(click.style(section, bold=True))
@@ -58,7 +60,7 @@ def check_text(report: Report) -> str:
 
 
 def _sentence_lines(sentence: Any) -> list[str]:
-    """Format a sentence of the contract, with the observations unless the verdict is `holds`."""
+    """Format a sentence in the contract, with the observations unless the verdict is `holds`."""
     word, color = _MARKS[sentence["verdict"]]
     lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
     if sentence["verdict"] != "holds":
@@ -67,7 +69,7 @@ def _sentence_lines(sentence: Any) -> list[str]:
 
 
 def _cause_lines(report: Report) -> Iterator[str]:
-    """Format the causes of the differences, with the sentences that each of them breaks."""
+    """Format the causes of the differences, each with the sentences that it breaks."""
     if not report["causes"]:
         return
     quotes = {sentence["key"]: sentence["sentence"] for sentence in report["sentences"]}
@@ -97,7 +99,7 @@ def _responses_text(cause: CauseReport) -> str:
 
 
 def check_summary(report: Report) -> str:
-    """Return a line that counts the contract's sentences by verdict."""
+    """Return a line with the number of sentences for each verdict."""
     counts = report["summary"]
     return (
         f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
@@ -108,7 +110,9 @@ def check_summary(report: Report) -> str:
 
 
 def check_scenario(report: Report) -> str:
-    """Return a scenario whose world responds like the server. The YAML ends with a newline."""
+    """Return a scenario that makes the emulator behave like the server. The YAML ends with a
+    newline.
+    """
     about = f"Behaves like {report['base_url']} where the contract is silent."
     lines = ["name: observed", f"description: {json.dumps(about)}", ""]
     if report["assumptions"]:

@@ -1,4 +1,4 @@
-"""The checks of `doctor`. Each check examines this machine and returns findings."""
+"""The checks that `doctor` performs. Each check examines this machine and returns findings."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _DEFAULT_DIRECTORY = Path(".hosting-emulator")
 _HERE = "127.0.0.1"
 #: An example of a dev origin's host name.
 _DEV_NAME = "x.dev.localhost"
-#: The longest time that an emulator may take to respond, in real seconds.
+#: How long to wait for a response from an emulator, in real seconds.
 _PATIENCE_S = 3.0
-#: The longest time that the resolver may take, in real seconds.
+#: How long to wait for the resolver, in real seconds.
 _RESOLVER_S = 5.0
 
 
@@ -55,7 +55,7 @@ class CheckFinding:
     """A line in the report that `doctor` prints.
 
     `verdict` is `ok`, `note` or `problem`. `seen` is a sentence that describes the finding.
-    `advice` says what to do, or is None if there is nothing to do.
+    `advice` says what to do, or is None if nothing needs to be done.
     """
 
     check: str
@@ -65,7 +65,7 @@ class CheckFinding:
 
 
 def finding(check: str, kind: str, **facts: object) -> CheckFinding:
-    """Return a check's finding of this kind. `facts` replace the placeholders in the texts."""
+    """Return a finding of this kind. `facts` are the values of the placeholders in its texts."""
     text = FINDINGS[check][kind]
     advice = text.advice
     if advice is not None:
@@ -75,7 +75,7 @@ def finding(check: str, kind: str, **facts: object) -> CheckFinding:
 
 @dataclass(frozen=True)
 class EmulatorProbe:
-    """The result of asking the program at an address for its version and details.
+    """The response of the program at an address to a query for its version and details.
 
     `version` is None if no emulator responded. `info` is also None if the emulator refused the
     request, for example because of a missing control token. If `info` is None, `reason` says why.
@@ -104,12 +104,10 @@ def examine(
     tls_port: int | None,
     data_dir: Path | None,
 ) -> list[CheckFinding]:
-    """Run all checks, even if some of them fail. Raises BadParameter if `url` is not an address.
+    """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    If `url` is None, the emulator of this folder is checked. If `port` is None, the port in `url`
-    is checked, or the default port if `url` names no port on this machine. If `tls_port` is None,
-    no TLS port is checked. If `data_dir` is None, the data directory of the emulator is checked, or
-    the directory that `start` would use.
+    By default, this function checks the emulator of this folder, the port in `url` or else the
+    default port, no TLS port, and the data directory of the emulator or else of `start`.
     """
     settings, start_directory = check_settings(start)
     target = _find_target(url, control_token)
@@ -145,10 +143,10 @@ def examine(
 
 @dataclass(frozen=True)
 class Target:
-    """The emulator that commands would use, and the result of a query to it.
+    """The emulator that commands would use, and its response to a query.
 
-    `not_found` is the error of the search in this folder, or None if there is an address.
-    `data_dir` is the data directory that the search found.
+    If the search in this folder found no address, `not_found` is the error. `data_dir` is the data
+    directory that the search found.
     """
 
     url: str
@@ -176,7 +174,7 @@ def _find_target(url: str | None, control_token: str | None) -> Target:
 
 
 def _directory_of(probe: EmulatorProbe) -> Path | None:
-    """Return the probed emulator's data directory, or None if it does not exist on this machine."""
+    """Return the emulator's data directory, or None if the directory is not on this machine."""
     if probe.data_dir and Path(probe.data_dir).is_dir():
         return Path(probe.data_dir)
     return None
@@ -218,7 +216,7 @@ def check_versions() -> Iterator[CheckFinding]:
 
 
 def _release(version: str) -> list[int]:
-    """Return a version as a list of numbers to compare, without a suffix such as `rc1`."""
+    """Return a version as a list of comparable numbers, without a suffix such as `rc1`."""
     plain = re.sub(r"[^\d.].*", "", version)
     return [*map(int, filter(None, plain.split("."))), 0, 0, 0][:4]
 
@@ -350,9 +348,9 @@ def check_ports(
 
 
 def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> CheckFinding:
-    """Check a port on this machine by listening on it.
+    """Check a port on this machine by trying to listen on it.
 
-    `probe` is the result of an earlier query to this port, or None if there was no query.
+    `probe` is the response to an earlier query to this port, or None if there was no query.
     """
     option = f"--{check.replace(' ', '-')}"
     facts: dict[str, object] = {"port": port, "option": option}
@@ -377,7 +375,7 @@ def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> Che
 
 
 def _program_text(port: int) -> str:
-    """Return the name and the process of the program that is using a port, if the system shows them."""
+    """Return the name and process id of the program that is using a port, if known."""
     program = program_at(port)
     if program is None:
         return "A program that is not an emulator"
@@ -448,7 +446,7 @@ def _sentence(text: str) -> str:
 
 
 def _capitalized(text: str) -> str:
-    """Capitalize a text's first letter, unless the first word is a path, file name or address."""
+    """Capitalize a text, unless its first word is a path, file name or address."""
     words = text.split(maxsplit=1)
     if words and any(mark in words[0].rstrip(".,:;") for mark in "/\\."):
         return text
@@ -471,7 +469,7 @@ def _judge_secrets(path: Path, inspection: Inspection) -> CheckFinding:
 
 # --- Certificates --------------------------------------------------------------------------------
 
-#: A start with `--tls-port` replaces an authority that expires within this time.
+#: `start --tls-port` replaces an authority that expires within this time.
 _RENEWED_BEFORE = timedelta(days=30)
 
 
@@ -524,7 +522,7 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
 
 
 def check_served(ca_file: Path, port: int) -> CheckFinding:
-    """Verify the certificates at the emulator's TLS port like a client that trusts `ca_file`."""
+    """Verify the certificates at the emulator's TLS port as a client that trusts `ca_file` does."""
     context = ssl.create_default_context(cafile=str(ca_file))
     names = ("localhost", _DEV_NAME)
     for name in names:
@@ -554,7 +552,7 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 def _resolve_in_time(name: str) -> list[str]:
     """Return the IP addresses of a name. Raises OSError if the name does not resolve in time.
 
-    A resolver that hangs keeps running in its own thread.
+    If the resolver hangs, its thread keeps running.
     """
     result: list[str] | OSError = TimeoutError(f"no response in {_RESOLVER_S:.0f} seconds")
 
@@ -601,14 +599,14 @@ def check_open_files(most: int) -> CheckFinding:
 
 
 def check_clock(now: datetime) -> CheckFinding:
-    """Check this machine's clock, because worlds with a real clock use its time."""
+    """Check this machine's clock, which worlds with a real clock use."""
     if 2025 <= now.year < 2100:
         return finding("clock", "ok", now=f"{now:%Y-%m-%d %H:%M}")
     return finding("clock", "wrong", now=now.date())
 
 
 def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
-    """Check whether clients would send requests to this machine through a proxy."""
+    """Check whether clients would use a proxy for requests to this machine."""
     names = [name for base in _PROXIES for name in (base, base.lower()) if environ.get(name)]
     if not names:
         return finding("proxies", "none")
@@ -623,7 +621,7 @@ def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
 
 
 def _matches_address(entry: str) -> bool:
-    """Return whether an entry in NO_PROXY excludes 127.0.0.1."""
+    """Return whether an entry in NO_PROXY matches 127.0.0.1."""
     if entry in ("*", _HERE):
         return True
     try:

@@ -15,9 +15,9 @@ from typing import Literal
 class FindingText:
     """The verdict and the texts of a finding.
 
-    As a verdict, `ok` means that there is nothing to do. `note` means that something works, but may
-    surprise the user. `problem` means that something does not work, or is not safe, until the user
-    acts. `message` is a sentence. `advice` says what to do, or is None if there is nothing to do.
+    The verdict `ok` means that nothing needs to be done, `note` that something works but may
+    surprise the user, and `problem` that something does not work or is not safe. `message` is a
+    sentence. `advice` says what to do, or is None if nothing needs to be done.
     """
 
     verdict: Literal["ok", "note", "problem"]
@@ -37,7 +37,7 @@ def _problem(message: str, advice: str) -> FindingText:
     return FindingText("problem", message, advice)
 
 
-#: The findings, by the name of the check and the name of the finding.
+#: The findings by the name of the check and the name of the finding.
 FINDINGS: dict[str, dict[str, FindingText]] = {
     "versions": {
         "not_installed": _note(
@@ -104,7 +104,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         ),
         "version": _problem(
             "Version {version} is running at {url}, but this command has version {ours}.",
-            "Restart the emulator from this environment, or use the command from the emulator's "
+            "Restart the emulator from this environment, or run this command from the emulator's "
             "environment.",
         ),
         "closed": _note(
@@ -121,7 +121,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "Port {port} is free.",
         ),
         "ours": _ok(
-            "An emulator (version {version}) is using port {port}{kept}.",
+            "An emulator (version {version}) is already using port {port}{kept}.",
         ),
         "refused": _problem(
             "Cannot listen on port {port}: {why}.",
@@ -141,7 +141,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "{path} is intact and not in use. It contains {count}.",
         ),
         "in_use": _ok(
-            "The running emulator uses {path}, which contains {count}.",
+            "The running emulator is using {path}, which contains {count}.",
         ),
         "damaged": _problem(
             "{seen}",
@@ -185,7 +185,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
     },
     "certificates": {
         "none": _ok(
-            "No certificate authority exists yet. `start --tls-port` creates the authority.",
+            "There is no certificate authority yet. `start --tls-port` creates one.",
         ),
         "ok": _ok(
             "The certificate authority {path} is valid until {ends}.",
@@ -283,7 +283,8 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "{names} is set, and NO_PROXY excludes this machine.",
         ),
         "wrong": _problem(
-            "Because {names} is set, many clients would send the emulator's requests to the proxy.",
+            "Because {names} is set, many clients would send requests for the emulator to the "
+            "proxy.",
             "Run `export NO_PROXY=localhost,127.0.0.1,::1 no_proxy=localhost,127.0.0.1,::1`.",
         ),
     },
@@ -292,7 +293,8 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "{running}.",
         ),
         "none": _note(
-            "No folder can list your running emulators, because other users could change it.",
+            "Your running emulators cannot be listed in any folder, because other users could "
+            "change it.",
             "Set XDG_RUNTIME_DIR to a folder that only you can use (mode 700).",
         ),
     },

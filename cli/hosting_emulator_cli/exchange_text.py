@@ -1,4 +1,4 @@
-"""Formats exchanges from the request log as text, as single lines or in full.
+"""Formats exchanges from the request log as text, on one line or in full.
 
 Text from a client is escaped, so that it cannot control the terminal. `rich_views` draws the same
 exchanges in color.
@@ -24,19 +24,21 @@ _HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "RES
 
 @dataclass(frozen=True)
 class BodyPart:
-    """A part of a body's text: content, or a remark that the body is truncated or binary."""
+    """Part of a body's text: content, or a remark that the body is truncated or binary."""
 
     kind: Literal["json", "text", "binary", "cut"]
     text: str
 
 
 def project_aliases(world: HostingEmulator) -> dict[str, str]:
-    """Return the aliases of a world's current projects by project id."""
+    """Return the aliases of a world's current projects, keyed by project id."""
     return {project.id: project.alias for project in world.summary.projects}
 
 
 def printable_cells(exchange: ExchangeSummary, aliases: Mapping[str, str]) -> ExchangeCells:
-    """Return an exchange's cells as printable text. `aliases` maps project ids to aliases."""
+    """Return the table cells for an exchange as printable text. `aliases` maps project ids to
+    aliases.
+    """
     from hosting_emulator.sdk.exchange_text import ExchangeCells, exchange_cells, trail_of
 
     cells = exchange_cells(exchange, aliases, trail_of(exchange))
@@ -53,7 +55,7 @@ def request_target(exchange: ExchangeSummary) -> str:
 
 
 def body_parts(message: Message) -> Iterator[BodyPart]:
-    """Yield the content of a body, followed by a remark if the content is truncated."""
+    """Yield the content of a body and, if the content is truncated, a remark."""
     if not message.body_bytes:
         return
     if message.body is None:
@@ -70,7 +72,7 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
 def exchange_line(
     exchange: ExchangeSummary, aliases: Mapping[str, str], *, has_reason: bool = True
 ) -> str:
-    """Format an exchange as one line that is not aligned with the lines for other exchanges.
+    """Format an exchange as one line that is not aligned with the lines of other exchanges.
 
     `has_reason` determines whether the line includes the reason for the response.
     """
@@ -104,7 +106,7 @@ def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, s
 
 
 def put_exchanges(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> None:
-    """Print exchanges for a terminal, in color."""
+    """Print exchanges in color on a terminal."""
     from hosting_emulator_cli.rich_views import line_view
 
     screen = out.console()
@@ -113,7 +115,7 @@ def put_exchanges(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, st
 
 
 def put_whole(world: HostingEmulator, exchange: WholeExchange, as_json: bool) -> None:
-    """Print an exchange in full, with its explanation, its request and its response."""
+    """Print an exchange in full: its explanation, its request and its response."""
     if as_json:
         out.put_json(exchange)
         return

@@ -1,7 +1,7 @@
-"""Runs a command together with an emulator for `exec`, and handles the signals that end both.
+"""Runs a command and its emulator for `exec`, and handles the signals that stop both.
 
-The emulator runs in this process, so that it cannot outlive this process. A supervisor process runs
-the command.
+The emulator runs in this process, so it cannot outlive the process. A supervisor process runs the
+command.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
 T = TypeVar("T")
-#: Real seconds between SIGTERM and SIGKILL. These signals end a command that is still running when
-#: the time in `--kill-after` is over.
+#: Real seconds between SIGTERM and SIGKILL, which are sent to a command that is still running after
+#: the time in `--kill-after`.
 _GRACE_S = 2.0
 #: Signals that arrive within this many real seconds count as one signal. For example, `timeout`
 #: signals a process and then the process's group.
 _ONE_PRESS_S = 0.1
 #: Real seconds to wait for requests in progress after the command has ended.
 SETTLE_S = 2.0
-#: Real seconds to wait until an emulator whose ports a fault has closed is reachable again.
+#: Real seconds to wait for an emulator to become reachable again after a fault closed its ports.
 _REACHABLE_S = 1.0
-#: Real seconds after Ctrl-C until a hint says that a second Ctrl-C kills the command.
+#: Real seconds between Ctrl-C and the hint that a second Ctrl-C kills the command.
 _HINT_S = 1.0
 
 
@@ -59,7 +59,7 @@ _HINT_S = 1.0
 class CommandResult:
     """The result of a run: the exit code, and the points at which responses varied.
 
-    `signalled` means that a signal asked this process to end. `undecided` means that the command
+    `signalled` means that this process received a signal to end. `undecided` means that the command
     succeeded, but a requested verdict or report is missing.
     """
 
@@ -71,11 +71,11 @@ class CommandResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """A command to run, the settings of its emulator, and the reports to write.
+    """A command to run, the settings of its emulator, and the requested reports.
 
-    `patience_s` is the longest time, in real seconds, that the command may take to end after a
-    signal. Infinity means that there is no limit. If `sealed` is true, this process already has
-    a network without other machines, so connections to them need no watch.
+    After a signal, the command has `patience_s` real seconds to exit. Infinity means that there is
+    no limit. If `sealed` is true, this process already has a network without other machines, so
+    connections to them need no watch.
     """
 
     command: Sequence[str]
@@ -92,7 +92,9 @@ class Execution:
 
 
 def execute(execution: Execution) -> CommandResult:
-    """Run a command with its emulator. Raises Failure if the emulator or a process cannot start."""
+    """Run a command with its emulator. Raises Failure if the emulator or a process cannot be
+    started.
+    """
     return run_logged(execution.settings, _CommandRun(execution).run)
 
 
@@ -142,12 +144,12 @@ class _CommandRun:
 
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
-        #: The running command, or None before the command starts and after the command has ended.
+        #: The running command, or None if it has not started yet or has already exited.
         self._child: ChildCommand | None = None
-        #: The first signal that asked this process to end.
+        #: The first signal to end that this process received.
         self._signal: int | None = None
         self._signalled_at = 0.0
-        #: Whether a second Ctrl-C killed the command. If so, there is no report.
+        #: Whether a second Ctrl-C killed the command, in which case there is no report.
         self._was_killed = False
         self._timers: list[asyncio.TimerHandle] = []
         self._misbehaved = False
@@ -158,7 +160,7 @@ class _CommandRun:
 
     async def run(self) -> CommandResult:
         """Start the emulator, run the command, and stop the emulator. Raises Failure."""
-        # Start the supervisor first, so that it gets ready while the emulator starts.
+        # Start the supervisor first, so that it becomes ready while the emulator is starting.
         child = self._start_supervisor()
         try:
             for number in ending_signals():
@@ -179,7 +181,7 @@ class _CommandRun:
         async with Emulator(self._execution.settings) as emulator:
             try:
                 ready = await asyncio.to_thread(emulator.ready)
-                # Load the emulator's models now, while the command starts.
+                # Load the emulator's models now, while the command is starting.
                 warming = asyncio.create_task(warm_up())
                 code = await self._run_command(child, ready)
                 await warming
@@ -212,7 +214,7 @@ class _CommandRun:
         return self._exit_code(outcome)
 
     async def _outcome(self, child: ChildCommand, variables: dict[str, str]) -> Outcome:
-        """Start the command, wait until the command has ended, and return its outcome."""
+        """Start the command, wait until it exits, and return its outcome."""
         child.begin(self._execution.command, with_variables(variables))
         self._child = child
         outcome = await asyncio.to_thread(child.outcome)
@@ -266,9 +268,9 @@ class _CommandRun:
             self._end_later(child, number)
 
     def _end_later(self, child: ChildCommand, number: int) -> None:
-        """Arrange for the command to be ended if it is still running after `patience_s`.
+        """Schedule the termination of the command for when `patience_s` has passed.
 
-        On a terminal, a hint tells the user how to end the command sooner.
+        On a terminal, a hint says how to end the command sooner.
         """
         loop = asyncio.get_running_loop()
         self._timers.append(loop.call_later(self._execution.patience_s, child.end, _GRACE_S))
@@ -288,13 +290,13 @@ class _CommandRun:
         variables[EXEC_CONDUCT_VARIABLE] = execution.conduct
         settings = execution.settings
         if settings.vary is not None:
-            # Pass the variation on, because worlds that the command creates in other emulators must
+            # Pass the variation to the command, so that worlds that it creates in other emulators
             # vary in the same way.
             variables[SEED_VARIABLE] = settings.vary
             variables[ONLY_VARIABLE] = ",".join(settings.vary_only or ())
             return variables
         for name in (SEED_VARIABLE, ONLY_VARIABLE):
-            # Clear these variables, because the variation of an outer `exec` must not affect this
+            # Clear these variables, so that the variation of an outer `exec` does not affect this
             # command.
             if name in os.environ:
                 variables[name] = ""
@@ -317,8 +319,8 @@ class _CommandRun:
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Judge the run, and write the requested reports and worlds.
 
-        Errors are printed, not raised. After an error, the run is undecided if the user requested a
-        verdict or a report.
+        Errors are printed instead of being raised. After an error, the run is undecided if the user
+        requested a verdict or a report.
         """
         from hosting_emulator.sdk import WorldsObservation
 
@@ -351,7 +353,8 @@ class _CommandRun:
             self._keep_worlds(verdict, observation)
 
     def _keep_worlds(self, verdict: RunVerdict, observation: WorldsObservation) -> None:
-        """Write the worlds to files if `--failed-world` is set, and print how to open the main world.
+        """If `--failed-world` is set, write the worlds to files and print how to open the main
+        world.
 
         Raises Failure if a file cannot be written.
         """
@@ -361,10 +364,10 @@ class _CommandRun:
         if self._execution.quiet:
             return
         line = f"hosting-emulator start --ephemeral --import {shlex.quote(str(path))}"
-        mention(f"The world was kept. Open it with: {line}")
+        mention(f"The world was saved. To open it, run: {line}")
         if others:
             names = ", ".join(shlex.quote(str(other)) for other in others)
-            mention(f"Other worlds that received requests were kept too: {names}")
+            mention(f"Other worlds that received requests were also saved: {names}")
 
     def _judge(self, verdict: RunVerdict, *, color: bool) -> None:
         """Judge the command's conduct.

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandExploration(ToolOptions):
-    """A command to explore, and the runs to make.
+    """A command to explore, and the runs to perform.
 
     `budget_s` limits the exploration, in real seconds. If `budget_s` is None, the exploration has no
     time limit. `conditions` are those of all runs. If `point` is set, it is the only point to run.
@@ -117,7 +117,7 @@ class _Exploration:
     # --- Plan and reports ------------------------------------------------------------------------
 
     def _explore(self) -> int:
-        """Make all runs, report the results, and return the exit code. Raises Failure."""
+        """Perform all runs, report the results, and return the exit code. Raises Failure."""
         options = self._options
         runs = exploration_runs(
             self._perform,
@@ -253,7 +253,7 @@ class _Exploration:
         clean: CleanRun,
         results_file: ResultsFile,
     ) -> None:
-        """Run the points that have no result yet, several in parallel, and store each result."""
+        """Run the points that have no result yet, several at a time, and store each result."""
         self._start_budget()
         results = results_file.results
         point_count = len(planned.points)
@@ -276,7 +276,7 @@ class _Exploration:
                 raise
 
     def _start_budget(self) -> None:
-        """Start a timer that stops the exploration when its budget is used up."""
+        """Start a timer that stops the exploration when the budget is used up."""
         budget_s = self._options.budget_s
         if budget_s is None:
             return

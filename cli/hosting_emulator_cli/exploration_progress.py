@@ -1,4 +1,4 @@
-"""Shows an exploration's progress on stderr: each failure and, on a terminal, a bar."""
+"""Shows the progress of an exploration on stderr: failures and, on a terminal, a bar."""
 
 from __future__ import annotations
 

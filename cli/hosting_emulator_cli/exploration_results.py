@@ -1,4 +1,6 @@
-"""The file named by `--results`, from which `explore` continues an interrupted exploration."""
+"""Reads and writes the file in `--results`, from which `explore` continues an interrupted
+exploration.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
 _FORMAT = "hosting-emulator exploration 1"
-#: The settings that determine the world of a run.
+#: The settings that determine the world in which a run starts.
 _WORLD_SETTINGS = ("seed", "clock", "at", "assumptions", "scenario", "state")
 #: The maximum size in bytes of a file whose content is compared. Larger files are compared only by
 #: name.

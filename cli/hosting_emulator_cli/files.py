@@ -1,4 +1,4 @@
-"""Reads and writes the files that commands use. A file is written completely or not at all."""
+"""Reads and writes files for commands. A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import as_json, put, say
 
-#: The mode of a file that contains a secret. No other user of the machine may read such a file.
+#: The mode of a file that contains a secret, which other users of the machine must not read.
 PRIVATE = 0o600
 #: The mode of other files. The umask restricts this mode.
 PLAIN = 0o666
@@ -41,7 +41,8 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
 def _replace_file(path: Path, text: str, mode: int) -> None:
     """Write a temporary file in the folder of `path`, and rename it to `path`. Raises OSError."""
     temporary = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
-    # Use O_EXCL, because in a shared folder another user may have created a file with this name.
+    # Use O_EXCL, because in a shared folder, another user may already have created a file with this
+    # name.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -56,7 +57,7 @@ def _replace_file(path: Path, text: str, mode: int) -> None:
 
 
 def remove_report(path: Path | None) -> None:
-    """Remove the report from an earlier run, unless `path` is a pipe or a device. Raises Failure."""
+    """Remove the report of an earlier run, unless `path` is a pipe or a device. Raises Failure."""
     if path is None or not path.is_file():
         return
     try:
@@ -72,7 +73,7 @@ def check_folder_of(path: Path | None) -> None:
 
 
 def put_document(document: Any, output: Path | None, message: str) -> None:
-    """Print a document: a string unchanged, or any other value as JSON.
+    """Print a document, which is either a string or a value to print as JSON.
 
     If `output` is a file, write the document to this file instead, and print `message` and the path
     on stderr. The path `-` is stdout. Raises Failure if the file cannot be written.
@@ -115,8 +116,8 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
     try:
         yield write
     finally:
-        # If this start failed, restore the old file, because it may belong to an emulator that is
-        # still running.
+        # If this start failed, restore the old file, because an emulator that is still running may
+        # have written it.
         with suppress(OSError, Failure):
             if new_text and path.read_text(encoding="utf-8") == new_text:
                 path.unlink()
@@ -125,7 +126,7 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
 
 
 def read_bytes(path: str) -> tuple[bytes, str]:
-    """Return a file's content, and the name of the file for error messages.
+    """Return the content of a file, and its name for error messages.
 
     The path `-` is stdin. Raises Failure if the file cannot be read.
     """
@@ -140,7 +141,7 @@ def read_bytes(path: str) -> tuple[bytes, str]:
 
 
 def read_json(path: str) -> tuple[Any, str]:
-    """Return a file's JSON document, and the name of the file for error messages.
+    """Return the JSON document in a file, and the file's name for error messages.
 
     The path `-` is stdin. Raises Failure if the file cannot be read or is not JSON.
     """

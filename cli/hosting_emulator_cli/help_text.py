@@ -1,4 +1,4 @@
-"""The layout of `--help`: options in sections, commands in groups, and complete descriptions."""
+"""Lays out the output of `--help`, with options and commands in sections."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 import click
 
-#: The section at the end of a command's help, with the parameters of its options.
+#: The section at the end of a command's help, and the parameters of the options in it.
 _CONNECTION = "Connection"
 _CONNECTION_PARAMETERS = ("url", "control_token", "world")
-#: The section of options that belong to no other section.
+#: The section for options that are in no other section.
 _OTHER = "Options"
 
 
 class HelpCommand(click.Command):
     """A command whose help lists options in sections.
 
-    `sections` maps the title of each section to its parameters. The remaining options follow in the
-    Options section. The options that select an emulator and a world come last, in the Connection
-    section.
+    `sections` maps the title of each section to its parameters. Other options are listed in the
+    Options section, and the options that select an emulator and a world in the Connection section
+    at the end.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class HelpCommand(click.Command):
 
 
 class HelpGroup(click.Group):
-    """A group whose help lists its commands in sections, each command with its whole first sentence.
+    """A group whose help lists its commands in sections, each with the first sentence of its help.
 
     `command_sections` maps the title of each section to the names of its commands. Commands that
     are in no section are listed in the Commands section.
@@ -89,7 +89,7 @@ class HelpGroup(click.Group):
 def option_sections(
     command: click.Command, ctx: click.Context, sections: Mapping[str, Sequence[str]]
 ) -> dict[str, list[click.Parameter]]:
-    """Return the parameters of a command that its help lists, by the title of their section."""
+    """Return the parameters that a command's help lists, keyed by the title of their section."""
     titles = {name: title for title, names in sections.items() for name in names}
     is_start = _CONNECTION_PARAMETERS[0] not in {parameter.name for parameter in command.params}
     by_title: dict[str, list[click.Parameter]] = {title: [] for title in sections}

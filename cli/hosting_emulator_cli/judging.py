@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CommandJudgment(ToolOptions):
-    """A command to judge, and the user's choices.
+    """A command to judge, and the options that the user chose.
 
-    `budget_s` limits the judgment, in real seconds. If `trial` is set, it is the only trial to make.
-    `repeat` returns the command line that makes a trial, given by its text, again.
+    `budget_s` limits the judgment, in real seconds. If `trial` is set, it is the only trial to
+    make. `repeat` returns the command line that repeats a trial, which is passed as text.
     """
 
     budget_s: float
@@ -85,7 +85,7 @@ class _CommandJudge:
         return await self._client_runs.use(self._judge)
 
     def _judge(self) -> int:
-        """Make all runs, write the reports, and return the exit code. Raises Failure."""
+        """Perform all runs, write the reports, and return the exit code. Raises Failure."""
         try:
             with observation_failures("judge"):
                 if self._options.trial is not None:
@@ -99,7 +99,7 @@ class _CommandJudge:
             show_output(error.end)
             raise Failure(
                 f"the command {error} when the world's clock runs, although it succeeds when polling "
-                "moves the clock. The command's output is above"
+                "advances the clock. The command's output is above"
             ) from error
 
     def _judge_all(self) -> int:
@@ -120,13 +120,13 @@ class _CommandJudge:
         return judgment.exit_code
 
     def _watched_judgment(self, judge: ClientJudge) -> Judgment:
-        """Judge the command. Its connections to other machines become a remark in the judgment."""
+        """Judge the command. If it connected to other machines, add a remark to the judgment."""
         with watch_connections(self._options) as watch:
             judgment = judge.judge()
         return replace(judgment, remarks=[*judgment.remarks, *connections_remark(watch)])
 
     def _judge_one_trial(self, trial: Trial) -> int:
-        """Make a single trial, print the command's output and the result, and return the exit code."""
+        """Perform one trial, print the command's output and the result, and return the exit code."""
         options = self._options
         with failing(ValueError, prefix="--trial: "), watch_connections(options) as watch:
             single: SingleTrial = try_once(

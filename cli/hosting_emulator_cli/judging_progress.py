@@ -1,4 +1,4 @@
-"""Shows the progress of `judge` on stderr: each cause as it is found and, on a terminal, a bar."""
+"""Shows the progress of `judge` on stderr: causes as they are found and, on a terminal, a bar."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def show_judging() -> Iterator[Listener]:
-    """Yield a listener that shows the progress of a judgment."""
+    """Yield a listener that shows the judgment's progress."""
     if not out.is_terminal(sys.stderr):
         yield _Lines()
         return
@@ -42,7 +42,7 @@ def show_judging() -> Iterator[Listener]:
 
 
 class _Lines:
-    """Prints a line for the plan and for each cause."""
+    """Prints one line for the plan and one for each cause."""
 
     def on_plan(self, plan: TrialPlan, clean: CleanRun) -> None:
         out.say(plan_line(plan, clean))
@@ -58,7 +58,7 @@ class _Lines:
 
 
 class _Bar:
-    """Shows a bar, the trial that ended last, and each cause."""
+    """Shows a progress bar, the most recently finished trial, and each cause."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar

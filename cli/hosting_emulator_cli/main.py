@@ -1,7 +1,7 @@
-"""The `hosting-emulator` entry point: the table of commands, and the output of errors.
+"""The entry point of `hosting-emulator`, with the table of commands and the output of errors.
 
-This module imports commands and parts of the emulator only when they are needed, so that each
-command starts fast.
+Commands and parts of the emulator are imported only when they are needed, so that each command
+starts fast.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _SPLIT_NAMES = "hosting_emulator_cli.split_names"
 
 
 class Failure(click.ClickException):
-    """Ends a command with one line on stderr, or one line for each mistake in a file, and exit code 2."""
+    """Ends a command with exit code 2 and one line on stderr, or one for each mistake in a file."""
 
     exit_code = 2
 
 
 @contextmanager
 def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
-    """Turn errors of these types into a Failure whose message begins with `prefix`.
+    """Convert errors of these types to a Failure whose message begins with `prefix`.
 
     If the emulator refused a scenario, the message has a line for each mistake.
     """
@@ -105,7 +105,7 @@ class CommandGroup(HelpGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name.
+        """Return the command named by the arguments.
 
         If there is no such command, raises UsageError with a message that suggests a name.
         """
@@ -115,7 +115,7 @@ class CommandGroup(HelpGroup):
         return super().resolve_command(ctx, args)
 
     def _hint(self, word: str, names: Sequence[str]) -> str:
-        """Return an ending for the error message about an unknown command."""
+        """Return the end of the error message about an unknown command."""
         from hosting_emulator_cli.word_hints import word_hint
 
         hint = word_hint(str(self.name), word)
@@ -125,13 +125,13 @@ class CommandGroup(HelpGroup):
 
 
 class RootGroup(CommandGroup):
-    """The root of the command line. An error is printed as one line.
+    """The root of the command line. An error is printed on one line.
 
     An integer that a command returns is the exit code.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, after a warning about variables that nothing reads."""
+        """Warn about variables that nothing reads, and run the command."""
         for name in unknown_variables(os.environ):
             click.echo(f"Warning: {unknown_variable_text(name)}", err=True)
         try:
@@ -147,7 +147,7 @@ class RootGroup(CommandGroup):
 
         The exit code is the command's own, 2 after an error, or 130 after Ctrl-C.
         """
-        # Handle errors here, because in its standalone mode, Click would print more than the error
+        # Handle errors here, because Click's standalone mode would print more than the error
         # message.
         if kwargs.get("standalone_mode", True):
             sys.exit(self._exit_code(*args, **{**kwargs, "standalone_mode": False}))
@@ -159,8 +159,8 @@ class RootGroup(CommandGroup):
         except click.exceptions.Abort:
             return 130
         except click.ClickException as error:
-            # A group without a command prints its help. The class is compared by name, because
-            # Click has exported the class only since version 8.2.
+            # A group without a command prints its help. Compare the class by name, because Click
+            # has exported it only since version 8.2.
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
             else:
@@ -176,13 +176,13 @@ class RootGroup(CommandGroup):
 
 
 def note_split_names(ctx: click.Context, values: Sequence[str]) -> None:
-    """Remember the names of the values, of the form NAME=VALUE, that follow a comma in an option."""
+    """Record the names in values of the form NAME=VALUE that follow a comma in an option."""
     names = ctx.meta.setdefault(_SPLIT_NAMES, [])
     names += [value.partition("=")[0].strip() for value in values[1:]]
 
 
 def _split_hint(ctx: click.Context, message: str) -> str:
-    """Return a hint about commas, if an error message names a value that follows a comma."""
+    """Return a hint about commas if an error message contains the name of a value after a comma."""
     for name in ctx.meta.get(_SPLIT_NAMES, ()):
         if repr(name) in message:
             return (
@@ -207,7 +207,7 @@ def _message_of(error: click.ClickException) -> str:
 
 
 def _usage_hint(error: click.UsageError, command: click.Command) -> str:
-    """Return a hint about the right form, if the error does not state it, or an empty string."""
+    """Return a hint about the correct syntax, or an empty string if the error states it already."""
     if isinstance(error, click.NoSuchOption):
         start = load(_SECTIONS["Run it"]["start"])
         names = {name for parameter in start.params for name in parameter.opts}
@@ -223,7 +223,7 @@ def _usage_hint(error: click.UsageError, command: click.Command) -> str:
     ]
     is_bare = isinstance(error, click.MissingParameter)
     if "unexpected extra arg" in error.message:
-        # Often the word is the value of an option.
+        # The extra word was often meant as the value of an option.
         is_bare = True
         examples_of_command.sort(key=lambda line: "--" not in line)
     if error.message.endswith("is not of the form NAME=VALUE"):
@@ -235,7 +235,7 @@ def _usage_hint(error: click.UsageError, command: click.Command) -> str:
 
 
 def _print_error(text: str) -> None:
-    """Print an error message as one line, or mistakes in a file as one line each."""
+    """Print an error message on one line, or each mistake in a file on its own line."""
     mistakes = text.splitlines()
     if not all(_POSITION.match(mistake) for mistake in mistakes):
         mistakes = [text]
@@ -250,7 +250,7 @@ _POSITION = re.compile(r".+:\d+:\d+: ")
 _COMMANDS = "hosting_emulator_cli.commands"
 
 
-#: The commands by section, in the order of the help.
+#: The commands by section, in the order in which the help lists them.
 _SECTIONS = {
     "Run it": {
         "start": f"{_COMMANDS}.start:start",
@@ -323,7 +323,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and exit."""
     for name in ("stdout", "stderr"):
-        # If the parent process has closed the stream, send the output to the null device.
+        # If the parent process has closed the stream, redirect the output to the null device.
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     cli(prog_name=PROGRAM)

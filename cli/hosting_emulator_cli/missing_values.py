@@ -1,7 +1,6 @@
 """Errors for a missing option of a kind, or a missing field of an intervention.
 
-The emulator's own error shows the missing value in JSON. These errors show it in the form in which
-the user types it.
+The emulator's own error shows the missing value in JSON. These errors show it as the user types it.
 """
 
 from __future__ import annotations

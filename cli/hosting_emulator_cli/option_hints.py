@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 import click
 
-#: The options that have the meaning of each word. Other tools use these words.
+#: For words that other tools use, the options with the same meaning.
 _OTHER_WORDS = {
     "after": ("--since", "--from"),
     "as": ("--user",),
@@ -20,10 +20,10 @@ _OTHER_WORDS = {
     "start": ("--since", "--from"),
     "until": ("--before", "--to"),
 }
-#: The similarity at which an option is suggested, from 0 to 1. At 0.65, `usr` suggests `user`, but
-#: `wrld` does not suggest `url`.
+#: The least similarity at which an option is suggested, from 0 to 1. At 0.65, `usr` suggests
+#: `user`, but `wrld` does not suggest `url`.
 _LEAST_SIMILARITY = 0.65
-#: The shortest beginning of an option's name that suggests the option.
+#: The least length at which the beginning of an option's name suggests the option.
 _SHORTEST_BEGINNING = 3
 
 

@@ -1,4 +1,6 @@
-"""Functions that declare options, and the options that two or more commands share."""
+"""Declares the options that two or more commands share, and contains functions that declare
+options.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from hosting_emulator_cli.value_types import TYPES, WholeNumber, split_values
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
 
-#: Variables that `exec` sets for its command, so that worlds that the command creates vary too.
+#: Variables that `exec` sets for its command, so that worlds created by the command also vary.
 SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
 ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
 
@@ -46,7 +48,7 @@ class EmulatorOption(click.Option):
     """
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
-        """Return the value of the option's variable, or None if it is not set or a service link."""
+        """Return the value of the option's variable, or None if it is unset or a service link."""
         value = super().resolve_envvar_value(ctx)
         if value is not None and is_service_link(str(self.envvar), value):
             return None
@@ -81,8 +83,8 @@ def option(
     """Declare an option.
 
     `names` may include the name of the parameter. `metavar` is the name of the value in the help.
-    `metavar` also selects the option's type in TYPES, unless `attrs` contains a type. The first
-    name and `metavar` select the shell completion. `env` is the option's environment variable.
+    It also selects the option's type from TYPES, unless `attrs` contains a type. The first name and
+    `metavar` select the shell completion. `env` is the option's environment variable.
     """
     completion = _COMPLETIONS.get((names[0], metavar))
     if completion is not None:
@@ -130,7 +132,7 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 
 
 def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
-    """Return a callback that passes all words given for a repeatable option to `read`.
+    """Return a callback that calls `read` with all words in the values of a repeatable option.
 
     An option's value may contain several words, separated by commas or spaces.
     """
@@ -201,7 +203,8 @@ assume_option = option(
     "--assume",
     metavar="NAME=VALUE",
     help=(
-        "Set an assumption to a value. `contract assumptions` lists the assumptions. Repeatable."
+        "Set an assumption. `contract assumptions` lists the assumptions and their possible "
+        "values. Repeatable."
     ),
     multiple=True,
 )
@@ -293,8 +296,8 @@ def ask(
 
     `offline` is a function that returns the data from this installation, or the import path
     (`module:function`) of such a function. If `offline` is not None, the emulator is queried only
-    if the command line contains `--url` or `--world`. Environment variables do not count, because a
-    shell may set them for all commands, even if no emulator is running.
+    if the command line contains `--url` or `--world`. Environment variables do not count, because
+    they may be set in a shell even if no emulator is running.
     """
     if offline is not None and not is_typed("url", "world"):
         from msgspec import to_builtins
@@ -426,7 +429,7 @@ at_option = option(
         "clock, and `now` for other clocks."
     ),
 )
-#: Options that determine the content of a new state. Except for `assume`, the command's parameters
+#: Options that determine what a new world contains. Except for `assume`, the command's parameters
 #: have the same names as the settings.
 _import_option = option(
     "--import",
@@ -460,7 +463,7 @@ world_options = options(
     at_option,
     assume_option,
 )
-#: The options for a world whose clock the command chooses.
+#: The options for a world whose clock is chosen by the command.
 judged_world_options = options(
     scenario_option,
     _import_option,

@@ -1,4 +1,4 @@
-"""Prints the output of commands: data on stdout, messages on stderr, JSON with `--json`."""
+"""Prints the output of commands: data to stdout and messages to stderr, as JSON with `--json`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def put_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Print a message on stderr, because stdout is only for data."""
+    """Print a message to stderr, because stdout is reserved for data."""
     click.echo(text, err=True)
 
 
@@ -61,8 +61,7 @@ def prints(
     With `--json`, the value is printed as JSON. Without `--json`, `text` formats the value for
     stdout, and `words` formats the value for stderr. `text` and `words` may return None to print
     nothing. The decorated command returns the exit code. The exit code is 2 if `refuses` returns a
-    reason, which is then printed. Without a reason, the exit code is 1 if `fails` returns a true
-    value, and 0 if not.
+    reason, which is printed. Otherwise, it is 1 if `fails` returns a true value, and 0 if not.
     """
 
     def decorate(command: F) -> F:
@@ -103,7 +102,7 @@ def _write(
 
 
 def say_warnings(warnings: Iterable[str]) -> None:
-    """Print warnings on stderr, such as those in a world's summary or in a story's report."""
+    """Print warnings to stderr, for example from a world's summary or a story's report."""
     for warning in warnings:
         say(f"Warning: {warning}")
 
@@ -115,7 +114,7 @@ def intervention_sentence(result: Mapping[str, Any]) -> str:
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> str:
-    """Format labels and values in two columns. Lines whose value is None are left out."""
+    """Format labels and values in two columns. Rows with the value None are omitted."""
     lines = [(label, value) for label, value in pairs if value is not None]
     width = max((len(label) for label, _ in lines), default=0)
     return "\n".join(f"{label:<{width}}  {value}" for label, value in lines)

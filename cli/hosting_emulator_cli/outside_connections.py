@@ -1,8 +1,8 @@
-"""Watches for TCP connections of commands to other machines.
+"""Watches for TCP connections from commands to other machines.
 
-A command under test must talk to the emulator. A connection to another machine is suspicious,
-because the machine may run the real service. Only Linux shows the connections of other processes
-(see proc_net(5)).
+A command under test should talk only to the emulator. A connection to another machine is
+suspicious, because the real service may be running there. Only Linux shows the connections of other
+processes (see proc_net(5)).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import NamedTuple, Self
 
 from hosting_emulator.supervisor import descendants
 
-#: The shortest and the longest pause between two scans of the connections, in real seconds. A
-#: connection that is shorter than the pause can be missed. The longest pause is for a machine with many
+#: The shortest and longest pause between two scans of the connections, in real seconds. Connections
+#: that last less than the pause may be missed. The longest pause is used on machines with many
 #: sockets, where a scan takes 10 ms or more.
 _SHORTEST_PAUSE_S = 0.25
 _LONGEST_PAUSE_S = 3.0
-#: Between these bounds, the pause is this multiple of the processor time that a scan takes.
+#: Within these bounds, the pause is this many times as long as the processor time of a scan.
 _SPARING = 200
-#: The maximum number of connections that a sentence names.
+#: The maximum number of connections listed in a sentence.
 _MOST_NAMED = 5
 #: A row of a table: the local address, the remote address, the state, and the socket's inode.
 _ROW = re.compile(
@@ -52,11 +52,11 @@ class OutsideConnection(NamedTuple):
 
 
 class ConnectionWatch:
-    """Watches the descendants of this process in a thread, within a `with` block.
+    """Watches this process's descendants in a thread, within a `with` block.
 
-    The descendants that exist at the beginning of the block do not count, except as parents of later
-    descendants. `proc` is the folder of the kernel's process information, and `find_descendants`
-    returns the pids of all descendants.
+    Descendants that exist at the beginning of the block are ignored, but descendants that they
+    start later are not. `proc` is the folder of the kernel's process information, and
+    `find_descendants` returns the pids of all descendants.
     """
 
     def __init__(
@@ -67,16 +67,16 @@ class ConnectionWatch:
         self._proc = proc
         self._find_descendants = find_descendants
         self._other_pids: set[int] = set()
-        #: The sockets that need not be examined again.
+        #: Sockets that do not have to be examined again.
         self._checked_sockets: set[str] = set()
-        #: The connections to other machines, in the order in which they were observed.
+        #: Connections to other machines, in the order in which they were observed.
         self._connections: dict[OutsideConnection, None] = {}
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="connections", daemon=True)
 
     @property
     def can_watch(self) -> bool:
-        """Whether this system shows the connections of other processes."""
+        """Whether the connections of other processes are visible on this system."""
         return sys.platform == "linux" and (self._proc / "net" / "tcp").exists()
 
     @property
@@ -103,7 +103,7 @@ class ConnectionWatch:
         )
 
     def look(self) -> None:
-        """Scan all connections once, and record new connections from descendants to other machines."""
+        """Scan all connections once, and record new ones from descendants to other machines."""
         new_sockets = {
             socket: address
             for socket, address in self._outside_sockets()
@@ -147,8 +147,8 @@ class ConnectionWatch:
             local.rpartition(":")[2] for local, _, state, _ in rows if state == _LISTENING
         }
         for local, remote, state, inode in rows:
-            # Skip connections that another machine opened. Their local port is the port of a
-            # listening socket.
+            # Skip connections opened by other machines: their local port is the port of a listening
+            # socket.
             is_incoming = local.rpartition(":")[2] in listening_ports
             if inode == _NO_SOCKET or state == _LISTENING or is_incoming:
                 continue
@@ -184,7 +184,9 @@ class ConnectionWatch:
 
 @lru_cache(maxsize=1024)
 def _address(digits: str) -> IPv4Address | IPv6Address:
-    """Return the address that digits such as `0100007F` stand for: words in the machine's byte order."""
+    """Return the address encoded in hexadecimal digits such as `0100007F`, in the machine's byte
+    order.
+    """
     words = [int(digits[start : start + 8], 16) for start in range(0, len(digits), 8)]
     address = ip_address(b"".join(word.to_bytes(4, sys.byteorder) for word in words))
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:

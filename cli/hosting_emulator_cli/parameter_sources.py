@@ -1,4 +1,4 @@
-"""The source of a parameter's value: command line, variable, settings file, or default."""
+"""Finds out where a parameter's value is set: command line, variable, settings file or default."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ def source(name: str) -> ParameterSource | None:
 
 
 def is_default(name: str) -> bool:
-    """Return whether a parameter has its default value because nothing sets the parameter."""
+    """Return whether a parameter has its default value because it is not set anywhere."""
     return source(name) is ParameterSource.DEFAULT
 
 
 def is_typed(*names: str) -> bool:
     """Return whether the command line sets one of these parameters.
 
-    A parameter does not count if a variable or a file sets it.
+    Values from variables and files do not count.
     """
     return any(source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
 def origin_of(ctx: click.Context, param: click.Parameter) -> str | None:
-    """Return the variable or file that sets a parameter, or None if neither sets it."""
+    """Return the variable or file in which a parameter is set, or None if there is none."""
     parameter_source = ctx.get_parameter_source(str(param.name))
     if parameter_source is ParameterSource.ENVIRONMENT:
         return f"the variable {param.envvar}"

@@ -1,4 +1,4 @@
-"""Escapes text from clients and servers, so that the text cannot control a terminal."""
+"""Escapes text from clients and servers, so that it cannot control a terminal."""
 
 from __future__ import annotations
 

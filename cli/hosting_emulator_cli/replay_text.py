@@ -1,4 +1,4 @@
-"""Formats the report on a replay as text."""
+"""Formats the report of a replay as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN_CHARACTERS = 100
 
 
 def replay_text(report: ReplayReport, record: Recording) -> str:
-    """Format a report as text: the requests with their differences, the notes and a summary."""
+    """Format a report as text: the requests with their differences, notes and a summary."""
     width = max((len(_number(request)) for request in report.requests), default=0)
     lines: list[str] = []
     for request in report.requests:

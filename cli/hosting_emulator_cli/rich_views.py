@@ -1,6 +1,6 @@
-"""Views for a terminal, drawn with rich.
+"""Views for terminals, drawn with rich.
 
-This module is loaded only for a terminal. A pipe gets plain text or JSON.
+This module is loaded only if the output is a terminal. Other output is plain text or JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, Message, WholeExchange, Why
     from hosting_emulator.sdk.exchange_text import ExchangeCells
 
-#: In a terminal of at least this width, the call, project and user are aligned in columns.
+#: On a terminal of at least this width, the call, project and user are aligned in columns.
 WIDE = 110
 #: The indentation, in characters, of the reason below a line.
 _INDENT = 6
@@ -100,7 +100,9 @@ def _status_style(exchange: ExchangeSummary) -> str:
 
 
 def whole_view(exchange: WholeExchange, aliases: Mapping[str, str], room: int) -> RenderableType:
-    """Return a view of a whole exchange: its line, its explanation, its request and its response."""
+    """Return a view of an exchange in full: its line, its explanation, its request and its
+    response.
+    """
     steps = Table.grid(padding=(0, 2))
     steps.add_column(justify="right", no_wrap=True)
     previous_name = ""
@@ -189,7 +191,7 @@ def process_panel(pairs: Iterable[tuple[str, object]]) -> Panel:
 def _grid(*rows: tuple[str, object, str]) -> Table:
     """Lay out rows that consist of a label, a value and the value's style.
 
-    Rows with an empty value are left out.
+    Rows with an empty value are omitted.
     """
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)

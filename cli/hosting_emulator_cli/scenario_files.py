@@ -1,4 +1,4 @@
-"""Reads the scenarios that a command line names, from the library, from a file or from stdin."""
+"""Reads scenarios that are named on a command line: from the library, a file or stdin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def choose_scenario(name: str) -> ScenarioChoice:
-    """Return a scenario's library name or text, in the form that the control API expects.
+    """Return a scenario's library name or text in the format of the control API.
 
     Raises Failure if the scenario's file cannot be read.
     """
@@ -34,7 +34,7 @@ def scenario_text(name: str) -> tuple[str, str]:
 
 
 def is_scenario_file(name: str) -> bool:
-    """Return whether a name refers to a file, not to a scenario in the library.
+    """Return whether a name refers to a file instead of a scenario in the library.
 
     A name refers to a file if it is `-`, names an existing file, contains a slash, or has a YAML
     suffix.
@@ -69,7 +69,7 @@ def read_world_file(path: str) -> dict[str, Any]:
     if isinstance(world, dict) and ("world" in world or "name" in world):
         world = world.get("world")
     if not isinstance(world, dict):
-        raise Failure(f"{name} has no key `world`: write the world as in a scenario file")
+        raise Failure(f"{name} has no key `world`: define the world as in a scenario file")
     return {key: value for key, value in world.items() if key != "extends"}
 
 

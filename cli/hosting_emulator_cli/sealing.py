@@ -1,9 +1,9 @@
-"""Seals this process for `--sealed`, so that no command can reach another host by accident.
+"""Seals this process for `--sealed`, so that no command can reach another machine by accident.
 
-The process moves into a new user namespace and a new network namespace (see namespaces(7)), in which
-its later child processes start. The new network has only a loopback interface. Users and groups keep
-their ids, so that programs and files behave as usual. Unix sockets that have a path belong to the file
-system, so they are not sealed.
+The process moves into a new user namespace and a new network namespace (see namespaces(7)), in
+which its later child processes start. The new network has only a loopback interface. Users and
+groups keep their ids, so programs and files behave as usual. Unix sockets that have a path belong
+to the file system, so they are not sealed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _INTERFACE_FLAGS = struct.Struct("16sH22x")
 
 
 def seal(host: str) -> None:
-    """Move this process into a new network that has only a loopback interface.
+    """Move this process to a new network that has only a loopback interface.
 
     `host` is the address on which the emulator will listen. Call this function before the process
     starts a thread or another process. Raises Failure if `host` is not a loopback address, or if the
@@ -37,18 +37,18 @@ def seal(host: str) -> None:
     """
     if not _is_loopback(host):
         raise Failure(
-            f"--sealed allows only loopback, where no other machine can reach the emulator at {host}. "
-            "Leave out --host or --sealed"
+            "with --sealed, only loopback is available, so no other machine could reach the emulator "
+            f"at {host}. Omit --host or --sealed"
         )
     if sys.platform != "linux":
-        raise Failure("--sealed needs the namespaces of Linux. Leave out --sealed on this system")
+        raise Failure("--sealed requires Linux namespaces. Omit --sealed on this system")
     try:
         enter_namespaces()
         start_loopback()
     except OSError as error:
         raise Failure(
             "--sealed needs a new user namespace and a new network namespace, which this system "
-            f"refuses: {_refusal_reason(error)}. Allow user namespaces, or leave out --sealed"
+            f"refuses: {_refusal_reason(error)}. Allow user namespaces, or omit --sealed"
         ) from error
 
 
@@ -57,8 +57,8 @@ def enter_namespaces() -> None:
 
     Raises OSError if the system refuses namespaces, or if this process has several threads.
     """
-    # Only a process that stays in the old user namespace is allowed to map all ids, so start that
-    # process before this process leaves the old namespace.
+    # Only a process in the old user namespace is allowed to map all ids, so start one before this
+    # process leaves that namespace.
     start_end, our_end = os.pipe()
     mapper = os.fork()
     if mapper == 0:
@@ -104,7 +104,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _unshare(flags: int) -> None:
-    """Call unshare(2), which Python offers only from version 3.12. Raises OSError."""
+    """Call unshare(2), which is part of Python only since version 3.12. Raises OSError."""
     import ctypes
 
     library = ctypes.CDLL(None, use_errno=True)
@@ -114,9 +114,9 @@ def _unshare(flags: int) -> None:
 
 
 def _map_ids_of_parent(start_end: int) -> int:
-    """Wait for a byte from the parent process, and map the ids in the parent's new user namespace.
+    """Wait for a byte from the parent process, and then map the ids in its new user namespace.
 
-    Returns 0, or the number of the error. If no byte arrives, there is nothing to map.
+    Return 0, or the error's number. If no byte arrives, there is nothing to map.
     """
     try:
         if os.read(start_end, 1):
@@ -143,7 +143,7 @@ def _map_ids(process_id: int, kind: str, own_id: int) -> None:
 
 
 def _all_ids(kind: str) -> str:
-    """Return the map of all ids of this process's user namespace to themselves."""
+    """Return a map of all ids in this process's user namespace to themselves."""
     with open(f"/proc/self/{kind}_map", encoding="ascii") as file:  # noqa: PTH123
         rows = [line.split() for line in file]
     return "".join(f"{first} {first} {count}\n" for first, _, count in rows)

@@ -1,4 +1,4 @@
-"""Settings and settings files for the commands that start their own emulator.
+"""Reads settings and settings files for the commands that start their own emulator.
 
 An option takes precedence over its environment variable, which takes precedence over the settings
 file.
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 #: The options that describe a world. Commands other than `start` read only these options from the
 #: settings file.
 _WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "vary-only", "user")
-#: For some command-line options, the options that they replace in the settings file.
+#: For each of these command-line options, the options that it replaces in the settings file.
 _REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
 #: The key under which a Click context's `meta` holds the original arguments.
 TYPED = "hosting_emulator_cli.typed"
 
 
 def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Settings:
-    """Return the settings with which an emulator is started.
+    """Return the settings for an emulator.
 
     `options` contains the other settings by name, and `assume` contains the assumptions.
     """
     if not is_default("seed") and options["state"] is not None:
         options["state_seed"] = options["seed"]
-    # A variable or a file applies to every start, so a later start must keep the existing world.
+    # A variable or a file applies to each start, so later starts must keep the existing world.
     sources = [name for name in ("scenario", "state") if options[name]]
     options["only_new"] = bool(sources) and not is_typed(*sources)
     from hosting_emulator.settings import Settings
@@ -47,7 +47,7 @@ def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Setting
 
 @contextmanager
 def start_errors_named() -> Iterator[None]:
-    """Turn a StartError into a Failure that names the variable or file with the refused setting."""
+    """Convert a StartError to a Failure that names the variable or file in which the setting is."""
     from hosting_emulator.settings import StartError
 
     try:
@@ -64,7 +64,7 @@ def start_errors_named() -> Iterator[None]:
 
 
 def _words_of(value: Any) -> list[str]:
-    """Return words from a parameter's value that identify an error message about this value.
+    """Return words from a parameter's value that appear in error messages about this value.
 
     For a pair such as NAME=VALUE, the word is the name.
     """
@@ -80,7 +80,7 @@ def _words_of(value: Any) -> list[str]:
 
 
 def _option_name(param: click.Parameter) -> str:
-    """Return the long name of an option without the leading hyphens: its key in the settings file."""
+    """Return an option's key in the settings file: its long name without the leading hyphens."""
     return max(param.opts, key=len).lstrip("-")
 
 
@@ -121,7 +121,9 @@ class SettingsCommand(HelpCommand):
             raise Failure(f"{origin}: {error.format_message()}") from error
 
     def _replaced_options(self, args: Sequence[str]) -> set[str]:
-        """Return the options in the settings file that an option or a variable replaces."""
+        """Return the names of the options in the settings file that an option or a variable
+        replaces.
+        """
         own_args = args[: [*args, "--"].index("--")]
         flags = {arg.partition("=")[0] for arg in own_args}
         if self.name == "start":  # only `start` also reads these options from variables
@@ -131,7 +133,7 @@ class SettingsCommand(HelpCommand):
         return {name for flag in flags for name in _REPLACED_OPTIONS.get(flag, ())}
 
     def _defaults(self, file_settings: Mapping[str, Any], replaced: set[str]) -> dict[str, Any]:
-        """Return the settings file's values by parameter name, in the form that users type."""
+        """Return the values in the settings file by parameter name, as a user would type them."""
         if not file_settings:
             return {}
         is_start = self.name == "start"
@@ -153,7 +155,7 @@ class SettingsCommand(HelpCommand):
 
 
 def _typed_words(value: Any) -> Any:
-    """Return a value from the settings file in the form that users type."""
+    """Return a value from the settings file as a user would type it."""
     if isinstance(value, Mapping):
         return [f"{name}={text}" for name, text in value.items()]
     if isinstance(value, bool | list):

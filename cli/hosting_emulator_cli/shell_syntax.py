@@ -1,4 +1,4 @@
-"""Lines that set environment variables, in the syntax of several shells."""
+"""Writes lines that set environment variables, in the syntax of several shells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The story reports that `scenario check` and `scenario run` print, as text and as JUnit XML."""
+"""Formats the story reports of `scenario check` and `scenario run` as text and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIFFERENCE_COLORS = {"-": "red", "+": "green"}
 
 
 def story_text(report: StoryResult) -> str:
-    """Format a report as text: a line for each step, with the step's differences below the line."""
+    """Format a report as text: a line for each step, with the step's differences below it."""
     if "error" in report:
         errors = report["error"].splitlines()
         return "\n".join(f"{click.style('ERROR', fg='red')} {error}" for error in errors)
@@ -91,7 +91,7 @@ def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _value_lines(value: Any) -> list[str]:
-    """Return a value as lines: a string unchanged, or any other value as JSON."""
+    """Return the lines of a string, or of any other value as JSON."""
     if isinstance(value, str):
         return value.splitlines() or ['""']
     return as_json(value).splitlines()
@@ -119,7 +119,8 @@ def _variation_lines(variation: Mapping[str, Any]) -> Iterator[str]:
 
 
 def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
-    """Count the passed and failed stories, and name the variation points that may explain failures.
+    """Return the numbers of passed and failed stories, and the variation points that may explain
+    failures.
 
     `error_verb` (`read` or `run`) says what could not be done with a scenario that has an error.
     """
@@ -145,7 +146,7 @@ def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
             points |= dict.fromkeys(report["variation"]["varied"])
     if points:
         summary += (
-            "\nWith --vary, a story fails if it expects one particular choice of the emulator. "
+            "\nWith --vary, a story fails if it expects a particular choice by the emulator. "
             f"Responses varied at: {', '.join(points)}."
         )
     return summary

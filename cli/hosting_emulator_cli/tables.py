@@ -1,4 +1,4 @@
-"""Lays out rows as tables that fit into the terminal."""
+"""Lays out rows as tables that fit the width of the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from hosting_emulator_cli.output import is_terminal
 
-#: The source of a cell: the name of a field, such as `clock.now`, or a function of the item.
+#: What a cell shows: the name of a field, such as `clock.now`, or a function of the item.
 Field = str | Callable[[Any], object]
 #: The minimum width of a wrapped column, in characters.
 _NARROWEST = 20
@@ -40,7 +40,7 @@ def columns(*declared: str | tuple[str, Field]) -> Callable[[Iterable[Any]], str
 
 
 def _cell(item: Any, field: Field) -> object:
-    """Return an item's value for a field. The item is a mapping or an object."""
+    """Return the value of an item's field. The item is a mapping or an object."""
     if callable(field):
         return field(item)
     for name in field.split("."):
@@ -118,7 +118,7 @@ def _fit(widths: Sequence[int], texts: Sequence[Sequence[str]], room: int) -> li
 
 
 def _labeled_row(headers: Sequence[str], cells: Sequence[str], room: int) -> str:
-    """Format a row as the first cell, with the labels and values of the other cells below it.
+    """Format a row as its first cell, with the labels and values of the other cells below.
 
     A line contains several labels and values if they fit.
     """

@@ -1,4 +1,4 @@
-"""The types of option and argument values. Each error message says in one line what is valid.
+"""The types of option and argument values. Error messages say on one line what is valid.
 
 The emulator is imported only when a command reads a value.
 """
@@ -58,7 +58,7 @@ class WholeNumber(click.IntRange):
 
 def _file_name(text: str) -> str:
     if not text:
-        raise ValueError("the name is empty: name a file, or leave out the option")
+        raise ValueError("the name is empty: specify a file, or omit the option")
     if "\0" in text:
         raise ValueError(f"{text[:80]!r} contains a NUL character, which no file name can contain")
     return text
@@ -85,14 +85,14 @@ def read_limit(text: str) -> float:
         raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
     limit_s = read_seconds(text)
     if not limit_s:
-        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
+        raise ValueError(f"{text!r} leaves no time: use a duration such as 10s")
     return limit_s
 
 
 def read_timestamp(text: str) -> str:
     """Check and return an RFC 3339 timestamp with `Z` or an offset.
 
-    `now` becomes this machine's time. Raises ValueError for an invalid timestamp.
+    `now` is replaced by the real time. Raises ValueError for an invalid timestamp.
     """
     from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 
@@ -129,10 +129,11 @@ def _rate(text: str) -> float:
 
 
 def split_values(text: str, *, is_named: bool) -> list[str]:
-    """Return the values of a repeatable option, which commas separate.
+    """Return the values of a repeatable option, which are separated by commas.
 
     With `is_named`, the values have the form NAME=VALUE, and a comma separates two values only if a
-    name follows. Commas in brackets or in quotation marks, or after a backslash, separate nothing.
+    name follows. Commas in brackets, in quotation marks or after a backslash do not separate
+    values.
     """
     values: list[str] = []
     rest = text

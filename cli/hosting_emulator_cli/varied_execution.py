@@ -1,7 +1,7 @@
 """Runs a command for `exec --vary`, and searches for the variation points that make it fail.
 
-The first run is an ordinary run of `exec`, with a terminal and a report. The runs of the search are
-made as those of `judge` and `explore`.
+The first run is an ordinary run of `exec`, with a terminal and a report. The search performs its
+runs in the same way as `judge` and `explore`.
 """
 
 from __future__ import annotations
@@ -28,26 +28,27 @@ from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions, RunsSto
 if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator, WorldsObservation
 
-#: The maximum number of runs in a search. One more run shows whether a search makes sense.
+#: The maximum number of runs in a search, not counting the run that shows whether a search makes
+#: sense.
 MOST_RUNS = 40
-#: The exit codes of a command that could not be started.
+#: The exit codes for a command that could not be started.
 _NOT_STARTED = (126, 127)
 #: This text is shown instead of the points if no response from this emulator varied. For example,
 #: tests with the pytest plugin may use only worlds that the command creates.
-_OTHER_WORLDS = "no response of this emulator (worlds that the command creates also use the seed)"
+_OTHER_WORLDS = "no response from this emulator (worlds that the command creates also use the seed)"
 
-#: A function that returns the command line for a run with variation at some points, or at all points
-#: if the argument is None.
+#: A function that returns the command line for a run that varies responses at some points, or at
+#: all points if the argument is None.
 RepeatLine = Callable[[Sequence[str] | None], str]
-#: Makes a run with variation at some points. If there are no points, responses do not vary.
+#: Performs a run that varies responses at some points. Without points, responses do not vary.
 RunAtPoints = Callable[[tuple[str, ...]], CommandResult]
 
 
 def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool) -> int:
     """Run a command with varied responses, and return its exit code.
 
-    If the command fails, print the seed, the points and a command line that repeats the run. If
-    `shrinking` is true, also search for the points that make the command fail. Raises Failure.
+    If the command fails, print the seed, the points and a command line that repeats the run. With
+    `shrinking`, also search for the points that make the command fail. Raises Failure.
     """
     first = execution.execute(plan)
     if first.code == 0 or first.code in _NOT_STARTED or first.signalled or first.undecided:
@@ -70,7 +71,7 @@ def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool)
 def _search(
     first: CommandResult, plan: Execution, run: RunAtPoints, repeat_line: RepeatLine
 ) -> None:
-    """Print the smallest sets of points at which the command fails.
+    """Print the smallest sets of points with which the command fails.
 
     `first` is the result of the run that failed.
     """
@@ -96,7 +97,7 @@ def _find_points(
         mention(_failure_text(failure, beginning or "The command fails", repeat_line))
         beginning = "Without this variation, the command fails"
     if not beginning:
-        mention("The failure is intermittent: another run with the same points passed.")
+        mention("The failure is intermittent: a second run with the same points passed.")
 
 
 def _fails(result: CommandResult) -> bool:
@@ -116,7 +117,7 @@ def _failure_text(
 
 
 class SearchRuns:
-    """Makes the runs of a search, which have no input and whose output is hidden."""
+    """Performs the runs of a search. They have no input, and their output is hidden."""
 
     def __init__(self, plan: Execution) -> None:
         self._plan = plan
@@ -132,7 +133,7 @@ class SearchRuns:
         )
 
     def use(self, search: Callable[[], None]) -> None:
-        """Call `search`, which may make runs. Raises Failure."""
+        """Call `search`, which may perform runs. Raises Failure."""
 
         def work() -> int:
             search()
@@ -141,7 +142,9 @@ class SearchRuns:
         run_tool(self._settings, lambda: self._runs.use(work), tool="exec --shrink", result="cause")
 
     def run(self, points: tuple[str, ...]) -> CommandResult:
-        """Make a run with variation at some points. Raises RunsStopped if the search has to end."""
+        """Perform a run that varies responses at some points. Raises RunsStopped if the search must
+        end.
+        """
         conditions = ORDINARY
         if points:
             conditions = RunConditions(vary=self._plan.settings.vary, vary_only=points)
@@ -157,7 +160,7 @@ class SearchRuns:
 
 
 class _ConductVisit:
-    """Judges the conduct of a run if `--conduct` says so, as `exec` does."""
+    """Judges the conduct of a run if `--conduct` is set, as `exec` does."""
 
     def __init__(self, plan: Execution) -> None:
         self._plan = plan
@@ -168,12 +171,12 @@ class _ConductVisit:
         self.is_undecided = False
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
-        """Start to observe all worlds, before the command starts."""
+        """Start observing all worlds before the command starts."""
         if self._plan.conduct != "off":
             self._watch = world.control.observe(skip_rules=self._plan.skip_rules)
 
     def end(self, world: HostingEmulator) -> None:
-        """Judge the run, after the command has ended."""
+        """Judge the run after the command has exited."""
         if self._watch is None:
             return
         wait_until_reachable(world.control)

@@ -1,4 +1,4 @@
-"""The verdict of `exec` on a command, based on an observation of all worlds in the emulator.
+"""Judges a command for `exec`, based on an observation of all worlds in the emulator.
 
 There is no verdict if a judge failed. With `--conduct error`, there is also no verdict if no
 request was observed. A chapter covers a world from its start until it is reset, loaded, replaced or
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 UNDECIDED = 2
 #: The maximum number of chapters to report on. Later chapters take precedence.
 MOST_REPORTS = 5
-#: The maximum number of chapters to keep besides the main chapter. Later chapters take precedence
-#: here too.
+#: The maximum number of chapters to save in addition to the main chapter. Later chapters take
+#: precedence here, too.
 MOST_KEPT = 20
-#: The maximum number of unfinished requests that a message names.
+#: The maximum number of unfinished requests that are listed in a message.
 _MOST_NAMED = 5
-#: The maximum number of requests to fetch for a report, which folds identical requests.
+#: The maximum number of requests to fetch for a report, in which identical requests are combined.
 _REQUESTS = 1000
 NO_REQUEST = (
     "No request reached the emulator. The command probably does not use the base URL in "
-    "HOSTING_BASE_URL. --export HOSTING_BASE_URL=NAME renames this variable."
+    "HOSTING_BASE_URL. If it reads another variable, use --export HOSTING_BASE_URL=NAME."
 )
 
 
@@ -48,7 +48,7 @@ class RunVerdict:
 
     @property
     def errors(self) -> Sequence[str]:
-        """The messages of judges that failed."""
+        """Messages from judges that failed."""
         errors: Sequence[str] = self._report.errors
         return errors
 
@@ -71,7 +71,7 @@ class RunVerdict:
         return any(of_severity(report, "warning").findings for report in reports)
 
     def conduct_text(self, *, color: bool = False) -> str:
-        """Return the findings in each chapter as text, or a sentence if there are no findings."""
+        """Return the findings in each chapter as text, or a sentence if there are none."""
         from hosting_emulator.sdk.conduct_text import conduct_text
 
         guilty = [chapter for chapter in self._chapters if chapter.conduct.findings]
@@ -87,7 +87,7 @@ class RunVerdict:
         return "\n\n".join(texts)
 
     def in_progress_text(self) -> str:
-        """Return a sentence that lists the requests that had no response when the command ended.
+        """Return a sentence that lists the requests without a response when the command exited.
 
         The sentence is empty if every request had a response.
         """
@@ -123,7 +123,7 @@ class RunVerdict:
         return active[-1]
 
     def _all_conduct(self) -> ConductReport:
-        """Combine the conduct reports of all chapters, which have no findings, into one report."""
+        """Combine the conduct reports on all chapters, which have no findings, into one report."""
         from msgspec.structs import replace
 
         reports: list[ConductReport] = [chapter.conduct for chapter in self._chapters]
@@ -147,7 +147,7 @@ def world_label(chapter: ChapterReport) -> str:
 def report_texts(
     verdict: RunVerdict, observation: WorldsObservation, *, color: bool
 ) -> Iterator[str]:
-    """Yield a report on each active chapter, or on the main chapter if none is active.
+    """Yield a report for each active chapter, or for the main chapter if none is active.
 
     Only the latest MOST_REPORTS chapters are reported.
     """
@@ -158,7 +158,8 @@ def report_texts(
         count = len(chapters)
         yield f"{count} worlds received requests. The reports on the latest {MOST_REPORTS} follow."
     for chapter in chapters[-MOST_REPORTS:]:
-        # The emulator ends with the command, so commands that need the emulator would not work.
+        # The emulator stops together with the command, so commands that need the emulator would not
+        # work.
         report = without_commands(observation.world_report(chapter.index, requests=_REQUESTS))
         text = report_text(report, color=color)
         if chapter.ended:
@@ -171,8 +172,8 @@ def keep_worlds(
 ) -> tuple[Path, list[Path]]:
     """Write the main chapter's world to `path`, and the worlds of other active chapters beside it.
 
-    Besides the main chapter, only the latest MOST_KEPT chapters are kept. Returns the path of the
-    main world and the paths of the other worlds. Raises Failure if a file cannot be written.
+    In addition to the main chapter, only the latest MOST_KEPT chapters are saved. Returns the path
+    of the main world and the paths of the other worlds. Raises Failure if a file cannot be written.
     """
     main_chapter = verdict.main_chapter()
     others = [chapter for chapter in verdict.active_chapters() if chapter is not main_chapter]

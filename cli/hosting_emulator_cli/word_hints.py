@@ -1,11 +1,11 @@
-"""Hints for words that people type because other tools have such commands."""
+"""Hints for words that users type because other tools have commands with these names."""
 
 from __future__ import annotations
 
-#: The command to type instead of each word that is not a command.
+#: For words that are not commands, the command to use instead.
 ROOT_HINTS = {
     "add": "`world add` adds to a world, and `fault add` arms a fault",
-    "advance": "`clock advance 10m` moves the time",
+    "advance": "`clock advance 10m` advances the clock",
     "apply": "`scenario load` loads a scenario into a world",
     "assumptions": "`contract assumptions` lists the assumptions",
     "browser": "`open` opens the page in a browser",
@@ -13,16 +13,16 @@ ROOT_HINTS = {
         "`contract check` checks a server, `scenario check` checks a scenario, and `judge -- CMD` "
         "judges a client"
     ),
-    "config": "`doctor` shows the settings of `start`, and where each comes from",
+    "config": "`doctor` shows the settings of `start` and where each one comes from",
     "create": "`world create` creates a world",
     "dashboard": "`open` opens the page in a browser",
     "delete": "`world delete` deletes a world",
     "down": "`stop` stops the emulator",
-    "export": "`world export` writes a world to a file, and `env` prints the variables of a client",
+    "export": "`world export` writes a world to a file, and `env` prints the variables that a client needs",
     "fail": "`fault add` makes requests fail, and `outcome add fail` makes the next operation fail",
     "follow": "`requests tail` shows requests as they arrive",
     "fork": "`world fork` copies a world",
-    "freeze": "`clock freeze` stops the time",
+    "freeze": "`clock freeze` stops the clock",
     "health": "`status` shows the running emulator, and `wait` waits until it responds",
     "help": "`--help` lists the commands, and each command has a --help",
     "history": "`world history` lists the commits of a world, and `requests list` lists its requests",
@@ -30,8 +30,8 @@ ROOT_HINTS = {
     "info": "`status` shows the running emulator and its worlds",
     "init": "`start` runs the emulator, and creates its data directory",
     "inspect": (
-        "`status` shows the worlds, `requests show N` shows a request, and `why` explains what is in "
-        "progress"
+        "`status` shows the worlds, `requests show N` shows a request, and `why` explains the "
+        "operations in progress"
     ),
     "kill": "`stop` stops the emulator",
     "list": "`world list`, `requests list`, `operations`, `scenario list` and `fault list` list things",
@@ -41,17 +41,17 @@ ROOT_HINTS = {
     "logs": "`requests list` shows the request log, and `requests tail` follows it",
     "ls": "`world list`, `requests list`, `operations`, `scenario list` and `fault list` list things",
     "mock": "`fault add respond` makes a call respond with what you write",
-    "now": "`clock show` shows the time",
+    "now": "`clock show` shows the world time",
     "openapi": "`contract openapi` prints the OpenAPI document",
     "page": "`open` opens the page in a browser",
-    "person": "`world add user` adds a user, and `token --user` prints a token for one",
+    "person": "`world add user` adds a user, and `token --user` prints a token for a user",
     "problems": "`contract problems` lists the problem codes",
     "project": "`world add project` adds a project",
     "projects": "`world add project` adds a project, and `status --json` lists the projects",
     "ps": "`status` shows the running emulator, and `doctor` shows all emulators of this user",
     "quit": "`stop` stops the emulator",
-    "record": "`scenario record` writes the history of a world as a scenario",
-    "reload": "`start --scenario FILE --watch` loads a file again whenever it changes",
+    "record": "`scenario record` writes a scenario that reproduces a world's history",
+    "reload": "`start --scenario FILE --watch` reloads a file whenever it changes",
     "replay": "`requests replay FILE` replays a recording, and `requests resend N` resends one request",
     "resend": "`requests resend N` resends a request from the log",
     "reset": "`world reset` resets a world",
@@ -62,11 +62,11 @@ ROOT_HINTS = {
         "`start` runs the emulator, `exec -- CMD` runs a command with its own emulator, and "
         "`scenario run` runs a scenario"
     ),
-    "seed": "`world add` adds to a world, and `start --scenario FILE` starts with a file",
+    "seed": "`world add` adds to a world, and `start --scenario FILE` starts with the world in a file",
     "serve": "`start` runs the emulator",
     "server": "`start` runs the emulator",
-    "settings": "`doctor` shows the settings of `start`, and where each comes from",
-    "setup": "`env` prints the variables of a client, and `doctor` finds out what is wrong",
+    "settings": "`doctor` shows the settings of `start` and where each one comes from",
+    "setup": "`env` prints the variables that a client needs, and `doctor` finds problems",
     "shell": "`exec -- bash` starts a shell with its own emulator",
     "show": (
         "`requests show N` shows a request, `scenario show` shows a scenario, and `status` shows the "
@@ -77,24 +77,27 @@ ROOT_HINTS = {
     "stub": "`fault add respond` makes a call respond with what you write",
     "tail": "`requests tail` shows requests as they arrive",
     "test": "`exec -- CMD` runs tests with their own emulator, and `judge -- CMD` judges the client",
-    "time": "`clock show` shows the time, and `clock advance 10m` moves it",
+    "time": "`clock show` shows the world time, and `clock advance 10m` advances the clock",
     "ui": "`open` opens the page in a browser",
     "up": "`start` runs the emulator, and `start --detach` runs it in the background",
     "url": "`env` prints the addresses, and `status` shows them",
-    "user": "`world add user` adds a user, and `token --user` prints a token for one",
+    "user": "`world add user` adds a user, and `token --user` prints a token for a user",
     "users": "`world add user` adds a user, and `status --json` lists the users",
-    "vars": "`env` prints the variables of a client",
+    "vars": "`env` prints the variables that a client needs",
     "version": "`--version` prints the version",
-    "watch": "`requests tail` shows requests as they arrive, and `triggers --follow` what waits to act",
+    "watch": (
+        "`requests tail` shows requests as they arrive, and `triggers --follow` shows what is waiting "
+        "to act"
+    ),
 }
 _CLOCK = {
-    "set": "`clock advance --to TIMESTAMP` moves the time forward, and `world rewind` back",
-    "move": "`clock advance 10m` moves the time",
-    "now": "`clock show` shows the time",
-    "get": "`clock show` shows the time",
+    "set": "`clock advance --to TIMESTAMP` advances the clock, and `world rewind` moves it back",
+    "move": "`clock advance 10m` advances the clock",
+    "now": "`clock show` shows the world time",
+    "get": "`clock show` shows the world time",
     "mode": "`clock run`, `clock freeze`, `clock scale` and `clock skip` set the mode",
-    "resume": "`clock run` lets the time run again",
-    "unfreeze": "`clock run` lets the time run again",
+    "resume": "`clock run` starts the clock again",
+    "unfreeze": "`clock run` starts the clock again",
     "rewind": "`world rewind` returns to an earlier commit, and to its time",
 }
 _REQUESTS = {
@@ -129,7 +132,7 @@ _SCENARIO = {
     "test": "`scenario check` checks a scenario without an emulator",
     "minimize": "`scenario shrink` makes a scenario smaller",
 }
-#: The hints of each group, by its name.
+#: The hints for each group, by the name of the group.
 GROUP_HINTS = {
     "clock": _CLOCK,
     "requests": _REQUESTS,
@@ -141,5 +144,5 @@ GROUP_HINTS = {
 
 
 def word_hint(group: str, word: str) -> str | None:
-    """Return the hint for a word that is not a command of a group, or None."""
+    """Return the hint for a word that is not a command in a group, or None."""
     return GROUP_HINTS.get(group, ROOT_HINTS).get(word.lower())

@@ -38,7 +38,7 @@ _world_columns = columns(
 
 
 def world_table(worlds: Sequence[WorldSummary]) -> str:
-    """Format worlds as a table, followed by a line about each world with varied responses."""
+    """Format worlds as a table, followed by a line for each world whose responses vary."""
     lines = [_world_columns(worlds)]
     for world in worlds:
         variation = world.variation
@@ -50,7 +50,7 @@ def world_table(worlds: Sequence[WorldSummary]) -> str:
 def variation_text(seed: str, points: Sequence[str] | None) -> str:
     """Describe a variation, such as `varied by seed 5, at page-size only`.
 
-    If there are no `points`, the responses vary at all points, and the text names only the seed.
+    Without `points`, responses vary at all points, and the text contains only the seed.
     """
     text = f"varied by seed {seed}"
     if points:

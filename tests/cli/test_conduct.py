@@ -163,7 +163,7 @@ def test_conduct_exits_2_for_a_world_without_requests(ask, control: FakeControl,
 def test_the_help_of_conduct_explains_the_exit_code_1(run):
     text = " ".join(run("conduct", "--help").stdout.split())
 
-    assert "The exit code is 1 if a finding has severity warning or worse" in text
+    assert "a finding of the severity in --severity (by default, warning) or worse" in text
 
 
 @pytest.mark.usefixtures("rules")

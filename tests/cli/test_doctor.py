@@ -196,7 +196,7 @@ def test_doctor_reports_an_emulator_of_another_version(run, control: FakeControl
     (port,) = findings_of(result, "port")
     assert (result.exit_code, emulator["verdict"]) == (1, "problem")
     assert emulator["seen"].startswith("Version 0.0.1 is running at ")
-    assert port["seen"].startswith("An emulator (version 0.0.1) is using port ")
+    assert port["seen"].startswith("An emulator (version 0.0.1) is already using port ")
     assert port["seen"].endswith(" and keeps its state in /elsewhere.")
 
 
@@ -462,7 +462,7 @@ def test_doctor_does_not_read_a_data_directory_in_use(tmp_path: Path, run):
     # doctor checks the directory of the running emulator.
     (reached,) = findings_of(result, "data")
     assert reached["verdict"] == "ok"
-    assert reached["seen"].startswith(f"The running emulator uses {path}")
+    assert reached["seen"].startswith(f"The running emulator is using {path}")
 
 
 def test_doctor_reports_a_data_directory_that_is_a_file(tmp_path: Path):

@@ -208,7 +208,7 @@ def test_a_failure_in_worlds_of_the_command_itself_says_that_they_vary_too(
     lines = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
 
     assert lines[0] == (
-        "Varied with seed 1: no response of this emulator (worlds that the command creates also use "
+        "Varied with seed 1: no response from this emulator (worlds that the command creates also use "
         "the seed)."
     )
 
@@ -352,7 +352,7 @@ def test_a_failed_varied_story_prints_its_seed(ask, control: FakeControl):
     assert "varied   by seed 7, confined to key-order: key-order" in result.stdout
     assert "again    --vary 7 --vary-only key-order" in result.stdout
     assert result.stderr.splitlines()[-1] == (
-        "With --vary, a story fails if it expects one particular choice of the emulator. "
+        "With --vary, a story fails if it expects a particular choice by the emulator. "
         "Responses varied at: key-order."
     )
 

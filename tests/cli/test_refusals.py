@@ -135,8 +135,12 @@ REFUSALS = [
     Refusal("scenario load no/such.yaml", "no/such.yaml", "No such file"),
     Refusal("scenario run", "SCENARIO"),
     Refusal("scenario record /", "'/' is a directory"),
-    Refusal("token --api-key --without-session", "leave out --without-session and --lifetime"),
-    Refusal("token --api-key --lifetime 5m", "leave out --without-session and --lifetime"),
+    Refusal(
+        "token --api-key --without-session", "--without-session and --lifetime cannot be used with"
+    ),
+    Refusal(
+        "token --api-key --lifetime 5m", "--without-session and --lifetime cannot be used with"
+    ),
     Refusal("token --permission dns.read", "--permission needs --api-key"),
     Refusal("world add project docs2", "add --organization ORGANIZATION"),
     Refusal("world add key owner", "add --value phk_…, or let `token --api-key` generate a key"),
@@ -148,7 +152,7 @@ REFUSALS = [
     *(
         Refusal(
             f"start {option} ''",
-            f"Invalid value for '{option}': the name is empty: name a file, or leave out the option",
+            f"Invalid value for '{option}': the name is empty: specify a file, or omit the option",
         )
         for option in ("--data-dir", "--ready-file", "--scenario", "--import")
     ),

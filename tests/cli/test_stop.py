@@ -28,7 +28,7 @@ def test_an_emulator_elsewhere_has_ended_when_it_responds_no_more(ask: Run, cont
 
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == (
-        f"Stopped the emulator at {control.url}; its state is kept in /data.\n"
+        f"Stopped the emulator at {control.url}; its state is stored in /data.\n"
     )
     assert [request.path for request in control.requests[:3]] == ["/info", "/stop", "/health"]
 
@@ -41,7 +41,7 @@ def test_an_emulator_that_does_not_end_is_an_error(ask: Run, control: FakeContro
     result = ask("stop", "--timeout", "60ms")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "(process 4242) has not ended within 0.06 s" in result.stderr
+    assert "(process 4242) has not exited within 0.06 s" in result.stderr
 
 
 def test_an_emulator_of_a_test_run_is_not_stopped(ask: Run, control: FakeControl):
@@ -103,7 +103,7 @@ def test_stop_all_without_an_emulator_is_no_error(run: Run):
     result = run("stop", "--all")
 
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "No emulator of this user is running.\n"
+    assert result.stderr == "You have no running emulators.\n"
 
 
 def test_stop_all_reports_each_emulator_that_it_could_not_stop(

@@ -1,4 +1,4 @@
-"""`clock`: show and move a world's time."""
+"""Implements `clock`, which shows and controls a world's clock."""
 
 from __future__ import annotations
 
@@ -125,5 +125,5 @@ def advance(
     one of DURATION, --to and --until-operation.
     """
     if [duration, to, until_operation].count(None) != 2:
-        raise click.UsageError("give exactly one of DURATION, --to and --until-operation")
+        raise click.UsageError("use exactly one of DURATION, --to and --until-operation")
     return world.clock.move(by=duration, to=to, until_operation=until_operation)

@@ -1,4 +1,4 @@
-"""`conduct`: report the mistakes of a client."""
+"""Implements `conduct`, which reports mistakes that a client has made."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONDUCT = ("off", "report", "error")
 
 
 def _unless_subcommand(command: Callable[..., int]) -> Callable[..., int]:
-    """Skip a group's own work, and the search for an emulator, if a subcommand follows."""
+    """Do not run the group's own command, nor look for an emulator, if a subcommand follows."""
 
     @functools.wraps(command)
     def call(*args: Any, **params: Any) -> int:
@@ -96,7 +96,7 @@ def conduct(
     worse. Otherwise, it is 2 if the world received no request, or if a request could not be
     checked. `conduct clear` discards all findings.
     """
-    # Delete the report of an earlier run, which must not remain if this run fails.
+    # Delete the report of an earlier run, so that it does not remain if this run fails.
     remove_report(junit)
     report = ask_conduct(world, skip_rules=skip_rules, final=final)
     if junit is not None:
@@ -143,9 +143,9 @@ def rules() -> list[ConductRuleRow]:
 
 
 def undecided_reasons(report: ConductReport) -> list[str]:
-    """Return the reasons why a report without findings proves nothing.
+    """Return the reasons why a report without findings is inconclusive.
 
-    The list is empty if there was a request and every request was checked.
+    The list is empty if the world received a request and every request was checked.
     """
     reasons = [f"{error}." for error in report.errors]
     if not report.complete:
@@ -160,8 +160,9 @@ def ask_conduct(
 ) -> ConductReport:
     """Return the report on a client's conduct in a world.
 
-    After the first call for a world, no later request is missed until the emulator stops. If a rule
-    to skip does not exist, raises Failure with a message that begins with `option`.
+    Once this function has been called for a world, no later request is missed until the emulator
+    stops. If a rule to skip does not exist, raises Failure with a message that begins with
+    `option`.
     """
     from hosting_emulator.sdk import ControlRefused
 
@@ -172,7 +173,9 @@ def ask_conduct(
 
 
 def with_rules_command(refused: ControlRefused) -> str:
-    """Return a refusal's text, with the API's address replaced by a command that lists the rules."""
+    """Return the text of a refusal, with the URL of the list of rules replaced by a command that
+    lists them.
+    """
     address = "/_emulator/contract/conduct-rules lists"
     return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
 
@@ -182,7 +185,7 @@ def _junit(
 ) -> str:
     """Format a report as JUnit XML, with a case for each rule. The XML ends with a newline.
 
-    Only findings of severity `severity` or worse fail a case.
+    A case fails only if there is a finding of severity `severity` or worse.
     """
     from hosting_emulator import junit
     from hosting_emulator.sdk.conduct_text import of_severity

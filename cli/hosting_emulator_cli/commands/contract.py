@@ -1,4 +1,6 @@
-"""`contract`: show the contract as the emulator understands it, and check any server against it."""
+"""Implements `contract`, which shows the contract as the emulator understands it, and checks
+servers.
+"""
 
 from __future__ import annotations
 
@@ -227,7 +229,10 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
 @_token_option(
     "--user-api-key",
     "api_key",
-    ("A user API key. Not needed with --allow keys, because the check then creates one."),
+    (
+        "A user API key. With --allow keys, this option is not needed, because the check creates a "
+        "key."
+    ),
 )
 @opt.option(
     "--assume",
@@ -317,7 +322,7 @@ def check(
         check_folder_of(file)  # fail before anything is changed on the server
     if no_waiting:
         check_options["pause"] = lambda seconds: None
-    # Replace the report of an earlier check, which must not remain if this check ends early.
+    # Replace the report of an earlier check, so that it does not remain if this check ends early.
     _write_failed_junit(junit, "The check did not finish.")
     options = contract_check.CheckOptions(assumed=dict(assumed), ca_file=ca_file, **check_options)
     try:

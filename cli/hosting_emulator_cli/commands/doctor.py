@@ -1,4 +1,4 @@
-"""`doctor` finds out why the emulator does not start or cannot be reached."""
+"""Implements `doctor`, which finds out why the emulator does not start or cannot be reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`env`: the environment variables that a client needs."""
+"""Implements `env`, which prints the environment variables that a client needs."""
 
 from __future__ import annotations
 

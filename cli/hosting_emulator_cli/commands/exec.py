@@ -1,4 +1,4 @@
-"""`exec`: run a command with its own emulator."""
+"""Implements `exec`, which runs a command with its own emulator."""
 
 from __future__ import annotations
 
@@ -149,14 +149,13 @@ def exec_(
 
     The exit code is that of CMD, 127 if CMD was not found, 126 if CMD could not be run, and 128+N
     after signal N. It is 2, and CMD is not run, if the emulator could not start or if --sealed was
-    refused. It is also 2 if CMD succeeded but --conduct reached no verdict: because no request
-    reached the emulator (only with `error`), because the emulator did not respond when CMD exited,
-    or because a check itself failed.
+    refused. It is also 2 if CMD succeeded but --conduct could not reach a verdict. Possible reasons
+    are that no request reached the emulator (only with `error`), that the emulator did not respond
+    when CMD exited, or that a check itself failed.
 
     The report, the verdict and --failed-world cover all worlds, including those that CMD created,
     reset or deleted. The report and --conduct also list TCP connections from CMD to other machines.
-    This works only on Linux, and may miss connections that last less than a second. --sealed
-    prevents such connections.
+    This works only on Linux, and may miss brief connections. --sealed prevents such connections.
     """
     from hosting_emulator_cli import execution, sealing, varied_execution
 

@@ -1,4 +1,4 @@
-"""`explore`: run a command again and again, each time with a different failure."""
+"""Implements `explore`, which runs a command repeatedly, each time with a different failure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.judge.fault_points import FaultPoint
 
 _FAULT_POINTS = "hosting_emulator_lab.judge.fault_points"
-#: The parameters whose options must be in a command line that repeats a run.
+#: The parameters whose options are needed in a command line that repeats a run.
 _RUN_PARAMETERS = (
     "scenario",
     "state",
@@ -77,9 +77,9 @@ def _read_point(text: str) -> FaultPoint:
     "--faults",
     metavar="KIND,...",
     help=(
-        "Try only these faults: kinds such as timeout (`fault kinds` lists all kinds), abort:CODE, "
-        "gateway_error:STATUS, abort:* for every code, `wire` for all kinds, or a failure that "
-        "--outcomes includes. Repeatable."
+        "Try only these faults: a kind such as timeout (see `fault kinds`), abort:CODE, abort:* "
+        "for all codes, gateway_error:STATUS, `wire` for all kinds, or one of the failures that "
+        "--outcomes adds. Repeatable."
     ),
     multiple=True,
     callback=opt.read_words(f"{_FAULT_POINTS}:check_faults"),
@@ -87,48 +87,49 @@ def _read_point(text: str) -> FaultPoint:
 @opt.flag(
     "--outcomes",
     help=(
-        "Try lasting failures, such as an operation that fails or is stuck, a request that is "
-        "refused every time, an expired token or an endless outage. Other faults are tried only if "
-        "--faults names them."
+        "Try failures that persist: an operation fails or gets stuck, a request is refused every "
+        "time, the token expires, or an outage never ends. Other faults are tried only if they "
+        "are named in --faults."
     ),
 )
 @opt.flag(
     "--quick",
-    help="Make only the most informative tenth of the runs, but at least six.",
+    help="Perform only the most informative tenth of the runs, but at least six.",
 )
 @opt.option(
     "--call",
     "calls",
     metavar="CALL",
-    help="Apply faults only to requests to these calls, such as create_user_api_key. Repeatable.",
+    help="Inject faults only into requests to this call, such as create_user_api_key. Repeatable.",
     multiple=True,
     callback=opt.read_words(f"{_FAULT_POINTS}:check_calls"),
 )
 @run_options(
     default_jobs="three per processor, at least 4 and at most 16",
-    longer_limits="For the failures of --outcomes, this default is doubled.",
+    longer_limits="For the failures that --outcomes adds, the default is twice as long.",
 )
 @opt.option(
     "--max-runs",
     metavar="N",
-    help="Make at most this many runs, spread over all requests.",
+    help="Perform at most N runs, distributed over all requests.",
     type=WholeNumber(1),
     default=300,
 )
-@budget_option("Stop after this time, and report the results so far.")
+@budget_option("Stop after this much time, and report the results so far.")
 @opt.option(
     "--trial",
     "point",
     metavar="TRIAL",
-    help="Make only this trial from a report (CALL#N/FAULT/PHASE), and show CMD's output.",
+    help="Repeat only this trial from a report (CALL#N/FAULT/PHASE), and show CMD's output.",
     type=TextType("trial", _read_point),
 )
 @opt.choice(
     "--conduct",
     choices=CONDUCT,
     help=(
-        "Report conduct findings of severity warning or worse. A finding of severity error makes "
-        "the exit code 1, and with `error`, a warning does so too. `off` skips the check."
+        "Check how CMD behaves as a client. With `report`, findings of severity warning or error "
+        "are reported, and an error makes the exit code 1. With `error`, a warning does so, too. "
+        "`off` disables the check."
     ),
     default="report",
 )
@@ -136,7 +137,9 @@ def _read_point(text: str) -> FaultPoint:
     "--results",
     "results_file",
     metavar="FILE",
-    help="Store the results in this file, so that an interrupted exploration can continue.",
+    help=(
+        "File in which the results are stored, so that an interrupted exploration can be continued."
+    ),
 )
 @opt.sealed_option
 @opt.world_options
@@ -169,23 +172,23 @@ def explore(
     """Find the failures that a command does not survive.
 
     `explore -- CMD [ARGS]` first runs CMD twice without faults. Both of these clean runs must
-    succeed. For each request of a clean run, `explore` then runs CMD again with each fault worth
-    trying: before the request takes effect and, if that can make a difference, after it. Each run
-    has its own world. By default, the world's clock is `skip`, so that polling moves the time. CMD
-    gets the same environment variables as with `exec`.
+    succeed. For each request in a clean run, `explore` then runs CMD again with each fault that is
+    worth trying: before the request takes effect and, if that can make a difference, also after it.
+    Each run has its own world. By default, the clock of the world is `skip`, so each poll advances
+    it. CMD gets the same environment variables as with `exec`.
 
-    The report lists the faults that CMD survived, and the faults with which CMD failed or hung. The
-    report also lists the faults with which CMD succeeded but did something twice or left a
-    different result than the clean run. With --outcomes, CMD also survives if it gives up, but not
-    if it claims success anyway, crashes, or retries in vain. For each fault that CMD did not
-    survive, the report contains a command line that repeats the run.
+    The report lists the faults that CMD survived and those that made it fail or hang. It also lists
+    the faults after which CMD succeeded, but had done something twice or left a different result
+    than in the clean run. With --outcomes, giving up also counts as surviving, but reporting
+    success anyway, crashing or retrying in vain does not. For each fault that CMD did not survive,
+    the report contains a command line that repeats the run.
 
-    The report names CMD's TCP connections to other machines, which may be the real service. Only
-    Linux shows these, and connections shorter than a second can be missed. --sealed prevents them.
+    The report also lists TCP connections from CMD to other machines, one of which may be the real
+    service. This works only on Linux, and may miss brief connections. --sealed prevents such
+    connections.
 
-    The exit code is 0 if CMD survived all runs, 1 if it did not or broke rules of conduct, 2 if CMD
-    could not be explored, and 130 after Ctrl-C. After Ctrl-C, `explore` still reports the results
-    so far.
+    The exit code is 0 if CMD survived all faults, 1 if it did not or broke a conduct rule, 2 if CMD
+    could not be explored, and 130 after Ctrl-C, when the results so far are still reported.
     """
     from hosting_emulator_cli import exploration, sealing
     from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions
@@ -197,7 +200,7 @@ def explore(
     if uses_skip:
         clock = "skip"
     elif settings_options["state"] is not None:
-        # An imported world brings its own clock, which cannot be set at its start.
+        # An imported world has its own clock, which cannot be set when the world is created.
         conditions = RunConditions(clock="skip")
     settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
     run_words = words_of(_RUN_PARAMETERS)

@@ -1,4 +1,4 @@
-"""`fault`: arm and remove faults, which refuse requests and delay, corrupt or lose responses."""
+"""Implements `fault`, which arms and removes faults."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fault() -> None:
 
 
 class _AddCommand(HelpCommand):
-    """A command that explains the syntax if the user writes an effect's option with dashes."""
+    """A command that explains the syntax if the user types dashes before an effect's option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line. Raises NoSuchOption."""
@@ -188,7 +188,7 @@ def _kind(effect: str) -> Any:
 
 
 def _fault_members(after_commit: bool | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a fault that the options set. The effect is not among these fields."""
+    """Return the fields of a fault that the options set, without the effect."""
     members = {**options, "after_commit": after_commit}
     for name in ("header", "query", "body"):
         members[name] = dict(options[name]) or None

@@ -1,4 +1,4 @@
-"""`intervene`: change a world in ways that the public API does not offer."""
+"""Implements `intervene`, which changes a world in ways that the public API does not offer."""
 
 from __future__ import annotations
 

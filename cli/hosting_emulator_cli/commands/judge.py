@@ -1,4 +1,4 @@
-"""`judge`: find out whether a client would survive the real service."""
+"""Implements `judge`, which finds out whether a client would survive the real service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hosting_emulator_cli.value_types import TextType
 if TYPE_CHECKING:
     from hosting_emulator_lab.judge.trials import Trial
 
-#: The parameters whose options must be in a command line that makes a trial again.
+#: The parameters whose options are needed in a command line that repeats a trial.
 _TRIAL_PARAMETERS = (
     "scenario",
     "state",
@@ -59,23 +59,25 @@ def _read_trial(text: str) -> Trial:
         """
     ),
 )
-@budget_option("How long to judge. The most informative trials come first.", default="60s")
+@budget_option(
+    "How long to keep trying. The most informative trials are performed first.", default="60s"
+)
 @opt.choice(
     "--severity",
     choices=("note", "warning", "error"),
-    help="Causes of this severity or worse make the exit code 1.",
+    help="The exit code is 1 if there is a cause of this severity or worse.",
     default="warning",
 )
 @opt.option(
     "--trial",
     metavar="TRIAL",
-    help="Make only this trial from a report, and show CMD's output.",
+    help="Repeat only this trial from a report, and show CMD's output.",
     type=TextType("trial", _read_trial),
 )
 @run_options(
-    default_jobs="as many as the processors can serve, up to eight per processor and at most 32",
+    default_jobs="depends on the processors, up to eight per processor and at most 32",
     longer_limits=(
-        "The default is longer for failures that last and for responses that never come."
+        "For failures that persist and for responses that never arrive, the default is longer."
     ),
 )
 @opt.skip_rule_option("Skip this conduct rule. Repeatable.")
@@ -103,27 +105,30 @@ def judge(
 ) -> int:
     """Find out whether a command would survive the real service.
 
-    `judge -- CMD [ARGS]` runs CMD many times, each time in a fresh world, and reports what CMD
-    does wrong: by cause, with the evidence, the sentence of the contract, the remedy, and a command
-    line that shows it again. CMD may be a program or a test suite in any language. It gets the same
-    environment variables as with `exec`, and must exit with 0 on a good day.
+    `judge -- CMD [ARGS]` runs CMD many times, each time in a fresh world, and reports what CMD does
+    wrong. For each cause, the report contains the evidence, the sentence in the contract, the
+    remedy, and a command line that reproduces the failure. CMD may be a program or a test suite in
+    any language. It gets the same environment variables as with `exec`, and must exit with code 0
+    if nothing goes wrong.
 
-    Three clean runs come first. They must succeed, and the rules of conduct are checked. The trials
-    follow: a response is lost, late or unreadable, the service refuses, an operation fails or never
-    ends, the token expires, and responses vary wherever the contract leaves a choice. What a trial
-    shows counts only if the trial shows it again while no other run is in progress.
+    The first three runs are clean runs, which must succeed, and in which the conduct rules are
+    checked. In each of the trials that follow, something goes wrong: a response is lost, late or
+    unreadable, the service refuses a request, an operation fails or never ends, or the token
+    expires. Other trials vary responses wherever the contract leaves a choice. A failure counts
+    only if the same trial reproduces it while no other run is in progress.
 
-    The report names CMD's TCP connections to other machines, which may be the real service. Only
-    Linux shows these, and connections shorter than a second can be missed. --sealed prevents them.
+    The report also lists TCP connections from CMD to other machines, one of which may be the real
+    service. This works only on Linux, and may miss brief connections. --sealed prevents such
+    connections.
 
-    The exit code is 0 if CMD survived and at least one failure of each kind was tried at each call, 1
-    if a cause of severity warning or worse was found (see --severity), 2 if CMD could not be judged,
-    and 130 after Ctrl-C, when the causes found so far are still reported.
+    The exit code is 0 if CMD survived and at least one failure of each kind was tried at each call,
+    1 if a cause of severity warning or worse was found (see --severity), 2 if CMD could not be
+    judged, and 130 after Ctrl-C, when the causes found so far are still reported.
     """
     from hosting_emulator_cli import judging, sealing
 
     check_report_files(trial, as_json=as_json, files={"--junit": junit_file, "--html": html_file})
-    # Do not set a clock for an imported world: it brings its own, and each run overrides it.
+    # Do not set a clock for an imported world: it has its own clock, and each run overrides it.
     clock = "skip" if settings_options["state"] is None else None
     settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
     option_words = words_of(_TRIAL_PARAMETERS)

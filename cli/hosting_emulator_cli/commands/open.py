@@ -1,4 +1,4 @@
-"""`open`: open the emulator's page in a browser."""
+"""Implements `open`, which opens the emulator's page in a browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hosting_emulator_cli.output import prints
 if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator
 
-#: Variables that show that a browser can open a window, or that name a browser.
+#: Variables that show that a browser can open a window, or that select a browser.
 _SCREEN_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 
@@ -58,7 +58,7 @@ def _open_in_browser(url: str) -> bool:
     """Open a URL in a browser. Return whether there is a browser."""
     has_screen = sys.platform == "darwin" or any(map(os.environ.get, _SCREEN_VARIABLES))
     if not has_screen:
-        # Otherwise, `webbrowser` would start a browser for text in this terminal.
+        # Without this check, `webbrowser` would start a text browser in this terminal.
         return False
     import webbrowser
 

@@ -1,4 +1,4 @@
-"""`operations`: list operations, and what each waits for."""
+"""Implements `operations`, which lists operations and what each one is waiting for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`outcome`: arm, list and remove outcomes, which determine how operations proceed and end."""
+"""Implements `outcome`, which arms, lists and removes outcomes."""
 
 from __future__ import annotations
 

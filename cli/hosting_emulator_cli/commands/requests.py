@@ -1,4 +1,4 @@
-"""`requests`: show the request log, and resend logged requests."""
+"""Implements `requests`, which shows the request log and resends logged requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, HostingEmulator
     from hosting_emulator_lab.replay import Recording
 
-#: The request filters. The command's parameters have the same names as those in the SDK.
+#: The request filters. The command's parameters have the same names as in the SDK.
 _filters = opt.options(
     opt.option(
         "--call",
@@ -191,7 +191,7 @@ def tail(world: HostingEmulator, lines: int, as_json: bool, **filters: Any) -> N
         else:
             out.put(exchange_line(exchange, aliases))
 
-    # Start listening before the page is read, so that no request in between is missed.
+    # Start listening before reading the page, so that no request in between is missed.
     with world.requests.listen(kinds=("request", "world"), **filters) as events:
         latest_number = 0
         exchanges: Sequence[ExchangeSummary] = ()

@@ -1,4 +1,4 @@
-"""`scenario`: list, check, load, run and record scenarios."""
+"""Implements `scenario`, which lists, checks, loads, runs and records scenarios."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, HostingEmulator
     from hosting_emulator_cli.story_reports import StoryResult
 
-#: The default limit on the number of stories that a search for the smallest scenario runs.
+#: The maximum number of stories that a search for the smallest scenario runs by default.
 _MOST_RUNS = 1_000
 #: Declares an argument that names one or more scenarios.
 _scenarios_argument = partial(
@@ -239,7 +239,7 @@ def _put_reports(
         except Failure as failure:
             if len(names) == 1:
                 raise
-            # Continue, because the reports of the other scenarios must not be lost.
+            # Continue, so that the reports on the other scenarios are not lost.
             report = {"file": name, "passed": False, "error": failure.format_message()}
         reports.append(report)
         if not as_json:
@@ -310,9 +310,10 @@ def record(
 
 
 def _scenario_name(file: Path) -> str:
-    """Derive a name of at most 40 lower-case letters, digits and hyphens from a file name.
+    """Derive a scenario's name from a file name.
 
-    The name is `recorded` if the derived name would not begin with a letter.
+    The name consists of at most 40 lower-case letters, digits and hyphens. It is `recorded` if the
+    derived name would not begin with a letter.
     """
     name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
     if not name[:1].isalpha():

@@ -206,7 +206,7 @@ def start(
     settings file. `doctor` shows where each value comes from.
     """
     if as_json and quiet:
-        raise click.UsageError("give --json or --quiet, not both")
+        raise click.UsageError("use either --json or --quiet, not both")
     if settings_options["watch"] and not is_scenario_file(settings_options["scenario"] or ""):
         raise click.UsageError("--watch needs --scenario with a file")
     stored_in: Path | None = data_dir
@@ -264,7 +264,7 @@ def _is_ephemeral(ephemeral: bool) -> bool:
     if not ephemeral or not is_typed("data_dir"):
         return ephemeral
     if source("ephemeral") is not ParameterSource.DEFAULT_MAP:
-        raise click.UsageError("give --data-dir or --ephemeral, not both")
+        raise click.UsageError("use either --data-dir or --ephemeral, not both")
     return False
 
 

@@ -1,4 +1,6 @@
-"""`status` and `wait`: show the running emulator, or wait until an emulator responds."""
+"""Implements `status`, which shows the running emulator, and `wait`, which waits until one
+responds.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Real seconds between two attempts.
 POLL_S = 0.05
-#: The time limit for one attempt, in real seconds, in case a program listens but does not respond.
+#: The time limit for one attempt, in real seconds, for a program that listens but does not respond.
 _ATTEMPT_S = 2.0
 #: The maximum width of a line about a trigger, in characters.
 _LINE = 78
@@ -71,9 +73,9 @@ def _process_facts(status: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def _triggers_text(worlds: Sequence[WorldSummary]) -> str:
-    """Format the triggers in all worlds, with the counts for each trigger.
+    """Format the triggers in all worlds with their counts.
 
-    The text is empty if there are no triggers.
+    Return an empty text if there are no triggers.
     """
     lines = []
     for world in worlds:

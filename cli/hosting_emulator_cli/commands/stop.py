@@ -1,4 +1,4 @@
-"""`stop`: stop running emulators, and wait until they have ended."""
+"""Implements `stop`, which stops running emulators and waits until they have exited."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hosting_emulator.messages import Info
     from hosting_emulator.sdk import ControlClient
 
-#: Real seconds between two looks at an emulator that is ending.
+#: Real seconds between two checks of whether an emulator has exited.
 _POLL_S = 0.05
 #: The longest time that an emulator may take to accept the request, in real seconds.
 _PATIENCE_S = 10.0
@@ -29,12 +29,12 @@ _PATIENCE_S = 10.0
 
 def _stopped_text(stopped: Sequence[dict[str, Any]]) -> str:
     if not stopped:
-        return "No emulator of this user is running."
+        return "You have no running emulators."
     lines = []
     for emulator in stopped:
         state = "its state was in memory"
         if emulator["data_dir"] is not None:
-            state = f"its state is kept in {emulator['data_dir']}"
+            state = f"its state is stored in {emulator['data_dir']}"
         lines.append(f"Stopped the emulator at {emulator['url']}; {state}.")
     return "\n".join(lines)
 
@@ -62,7 +62,7 @@ def _stopped_text(stopped: Sequence[dict[str, Any]]) -> str:
 def stop(
     is_for_all: bool, timeout_s: float, url: str | None, control_token: str | None
 ) -> list[dict[str, Any]]:
-    """Stop the emulator of this folder, and wait until it has ended.
+    """Stop the emulator of this folder, and wait until it has exited.
 
     Like after Ctrl-C, the emulator stores its worlds before it exits. --json prints the address,
     the process and the data directory of each emulator that was stopped. An emulator that a test
@@ -70,7 +70,7 @@ def stop(
     """
     if is_for_all:
         if is_typed("url"):
-            raise click.UsageError("give --all or --url, not both")
+            raise click.UsageError("use either --all or --url, not both")
         return _stop_all(control_token, timeout_s)
     if url is None:
         url, control_token = _emulator_of_folder(control_token)
@@ -121,7 +121,7 @@ def _nothing_stopped(reason: str) -> Failure:
 
 
 def _stop_all(control_token: str | None, timeout_s: float) -> list[dict[str, Any]]:
-    """Stop all registered emulators. Raises Failure after the last one if one did not stop."""
+    """Stop all registered emulators. Raises Failure at the end if one did not stop."""
     from hosting_emulator.running_emulators import registered_emulators
 
     stopped = []
@@ -139,7 +139,7 @@ def _stop_all(control_token: str | None, timeout_s: float) -> list[dict[str, Any
 def _stop_emulator(
     url: str, control_token: str | None, timeout_s: float, instance: str | None = None
 ) -> dict[str, Any]:
-    """Stop the emulator at `url`, wait until it has ended, and return a description of it.
+    """Stop the emulator at `url`, wait until it has exited, and return a description of it.
 
     If `instance` is given, only this emulator is stopped. Raises Failure.
     """
@@ -153,7 +153,7 @@ def _stop_emulator(
             while is_running():
                 if time.monotonic() > end:
                     raise Failure(
-                        f"the emulator at {url} (process {info.pid}) has not ended within "
+                        f"the emulator at {url} (process {info.pid}) has not exited within "
                         f"{timeout_s:g} s; it may still be storing its worlds"
                     )
                 time.sleep(_POLL_S)
@@ -164,8 +164,8 @@ def _stop_emulator(
 def _watch(client: ControlClient, info: Info) -> Iterator[Callable[[], bool]]:
     """Yield a function that returns whether an emulator is still running.
 
-    An emulator of this user keeps its record locked until its process ends. Any other emulator, for
-    example in a container, counts as running while it responds.
+    This user's emulators keep their records locked until their processes exit. Any other emulator,
+    for example in a container, counts as running as long as it responds.
     """
     from hosting_emulator.running_emulators import (
         is_descriptor_locked,

@@ -1,4 +1,4 @@
-"""`token`: print an access token or a user API key."""
+"""Implements `token`, which prints an access token or a user API key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _read_lifetime(text: str) -> str:
-    """Return a duration as it was written.
+    """Check a duration, and return it unchanged.
 
     Raises ValueError if the duration is less than 1s or not a whole number of seconds.
     """
@@ -51,7 +51,10 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
 @opt.organization_option
 @opt.flag(
     "--without-session",
-    help="Print a token without an interactive login session, such as a program would have.",
+    help=(
+        "Print a token without an interactive login session, like the token that a program would "
+        "use."
+    ),
 )
 @opt.flag(
     "--api-key",
@@ -93,7 +96,7 @@ def token(
     expires. The token stays valid if world time moves back, for example after a reset.
     """
     if api_key and (without_session or lifetime is not None):
-        raise click.UsageError("--api-key: leave out --without-session and --lifetime")
+        raise click.UsageError("--without-session and --lifetime cannot be used with --api-key")
     if permissions and not api_key:
         raise click.UsageError("--permission needs --api-key")
     if api_key:

@@ -1,4 +1,4 @@
-"""`triggers`: show what the faults, outcomes and timeline entries of a world wait for."""
+"""Implements `triggers`, which shows what faults, outcomes and timeline entries wait for."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def triggers(world: HostingEmulator, follow: bool, as_json: bool) -> None:
     if not follow:
         _put_triggers(world.triggers, as_json=as_json)
         return
-    # Start listening before the triggers are read, so that no change in between is missed.
+    # Start listening before reading the triggers, so that no change in between is missed.
     with world.requests.listen() as events:
         previous = world.triggers
         _put_update(previous, as_json=as_json)

@@ -1,4 +1,4 @@
-"""`why`: explain what is in progress, an operation, or the response to a request."""
+"""Implements `why`, which explains what is in progress, an operation, or a response."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hosting_emulator_cli.output import console, fields, is_terminal, put, put_j
 if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator, Why
 
-#: The largest number of operations that `why` explains at once.
+#: The maximum number of operations that `why` explains at once.
 _MOST = 20
 
 
@@ -91,8 +91,8 @@ def _put_all(world: HostingEmulator, *, as_json: bool) -> None:
         _put(explanation)
     if not in_progress:
         put(
-            "No operation is in progress. `why N` explains the response to request N of "
-            "`requests list`, and `triggers` shows the faults and outcomes that wait to act."
+            "No operation is in progress. `why N` explains the response to request N in `requests "
+            "list`, and `triggers` shows the faults and outcomes that are waiting to act."
         )
     elif len(in_progress) > _MOST:
         say(f"{len(in_progress) - _MOST} more operations are in progress: see `operations`.")

@@ -1,4 +1,4 @@
-"""`world`: manage worlds, which are isolated services with their own state, time and log."""
+"""Implements `world`, which manages worlds. Each world has its own state, time and log."""
 
 from __future__ import annotations
 
@@ -136,14 +136,14 @@ def create(
     return summary
 
 
-#: For each kind that `add` creates: the kind's list in a world file, and the field that NAME sets.
+#: For each kind that `add` creates, its list in a world file and the field that NAME sets.
 _CREATED_KINDS = {
     "organization": ("organizations", "alias"),
     "user": ("users", "alias"),
     "project": ("projects", "alias"),
     "key": ("keys", "user"),
 }
-#: For each kind that `add` changes: the intervention to use, and the field that NAME sets.
+#: For each kind that `add` changes, the intervention to use and the field that NAME sets.
 _CHANGED_KINDS = {
     "member": ("add_member", "user"),
     "deployment": ("add_deployments", "project"),
@@ -238,7 +238,7 @@ def add(
 
 
 def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the intervention that adds something of this kind, and the intervention's fields.
+    """Return the name and the fields of the intervention that adds a record of this kind.
 
     Raises UsageError if an option that the kind needs is missing, or if `--role` is set without
     `--organization`.
@@ -273,7 +273,9 @@ def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
     if organization:
         return {"organizations": {organization: role or "member"}, **values}
     if role:
-        raise click.UsageError("--role needs --organization: add the organization of the role")
+        raise click.UsageError(
+            "--role needs --organization, the organization in which the user has the role"
+        )
     return values
 
 

@@ -83,7 +83,7 @@ def test_an_emulator_in_the_background_runs_until_stop(run: Run, project: Path):
 
     assert stopped.returncode == 0
     assert stopped.stderr == (
-        f"Stopped the emulator at {base_url}; its state is kept in {project}/.hosting-emulator.\n"
+        f"Stopped the emulator at {base_url}; its state is stored in {project}/.hosting-emulator.\n"
     )
     assert "/v1/nothing" in log.read_text()
     assert log.stat().st_mode & 0o777 == 0o600

@@ -304,7 +304,7 @@ def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path
 
     assert result.returncode == 1
     assert result.stderr.endswith(
-        "The world was kept. Open it with: "
+        "The world was saved. To open it, run: "
         f"hosting-emulator start --ephemeral --import {shlex.quote(str(path))}\n"
     )
     assert path.stat().st_mode & 0o777 == 0o600

@@ -163,7 +163,7 @@ def test_doctor_checks_the_emulator_of_the_folder(shell: Shell, tmp_path: Path):
     stopped = shell.run(tmp_path / "shop" / "src", "doctor").stdout
 
     assert f"is running at {process.base_url}" in running
-    assert f"The running emulator uses {tmp_path}/shop/.hosting-emulator" in running
+    assert f"The running emulator is using {tmp_path}/shop/.hosting-emulator" in running
     assert f"The emulator of {tmp_path}/shop/.hosting-emulator is not running." in stopped
     assert f"{tmp_path}/shop/.hosting-emulator is intact and not in use." in stopped
 
