@@ -112,7 +112,7 @@ def test_nothing_of_an_unseen_response_can_be_used(keys: str, mark: str, words: 
 
 def test_a_step_without_a_request_cannot_give_up():
     assert (
-        "gives_up belongs to call"
+        "gives_up is an option of call"
         in scenario_error("story: [{advance: 1s, gives_up: true}]").message
     )
 

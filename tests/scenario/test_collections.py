@@ -174,7 +174,7 @@ def test_the_last_of_several_tries_is_collected():
             "y: a",
             "a list",
         ),
-        ("[{advance: 1s, collect: {x: items}}]", "collect", "collect belongs to call"),
+        ("[{advance: 1s, collect: {x: items}}]", "collect", "collect is an option of call"),
         (
             "[{together: [{call: list_deployments, times: 2}], collect: {x: items}}]",
             "collect",
@@ -234,7 +234,7 @@ def test_a_saved_response_may_be_named_like_a_variable():
 @pytest.mark.parametrize(
     ("expect", "mark", "words"),
     [
-        ('{same_as: "${id}"}', '"${id}"', "id is a saved value, and not a whole response"),
+        ('{same_as: "${id}"}', '"${id}"', "id is a saved value, not a whole response"),
         ('{body: {id: "${first}"}}', '"${first}"', "as in expect: {same_as: first}"),
     ],
 )

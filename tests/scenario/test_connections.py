@@ -64,7 +64,7 @@ def test_a_fault_can_meet_new_connections_only():
         (
             FAULT + "story:\n" + step(),
             (5, 17),
-            "no request can match, because no step of the story names its connection",
+            "no request can match, because no step in the story names its connection",
         ),
         (
             FAULT.replace("    times", "    call: idp_token\n    times") + "story:\n" + step("a"),

@@ -645,7 +645,7 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
         ("story: [{call: list_deployments, expect: {status: [999]}}]", "999", "status"),
         ("story: [{call: list_deployments, expect: {code: [forbiden]}}]", "forbiden", "forbidden"),
         ("story: [{poll: x, tries: 2, pause: long}]", "long", "'long' is not a duration"),
-        ("story: [{advance: 1s, tries: 2}]", "tries", "tries belongs to call or poll"),
+        ("story: [{advance: 1s, tries: 2}]", "tries", "tries is an option of call or poll"),
         ("story: [{request: /v1/projects}]", "/v1", "a request needs a method and a path"),
         ("story: [{to: '${now+10x}'}]", "'${now", "'10x' is not a duration"),
         ("story: [{call: list_deployments, save: {now: id}}]", "now", "the world's time"),

@@ -536,8 +536,8 @@ _RULES = (
             "owner."
         ),
         instead=(
-            "Send the Authorization header only to the API. Open a dev origin with a ticket, and "
-            "follow a redirect to another origin without the header."
+            "Send the Authorization header only to the API. Open a dev origin with a ticket. "
+            "Omit the header when you follow a redirect to another origin."
         ),
     ),
     ConductRule(

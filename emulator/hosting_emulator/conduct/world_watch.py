@@ -25,7 +25,7 @@ class WorldWatch:
         self._engine = engine
         #: The chapters that have ended, oldest first.
         self._ended: list[Chapter] = []
-        #: The number of requests in ended chapters that the log dropped before they were judged.
+        #: How many requests from ended chapters the log dropped before they were judged.
         self._unseen = engine.log.past_unseen
         self._restarts = engine.starts
         for past in engine.log.past:

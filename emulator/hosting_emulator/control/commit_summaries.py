@@ -82,7 +82,7 @@ def _key_uses(commit: Commit) -> Iterator[str]:
 def _field_value(value: Any) -> str:
     """Format a field's value on one line. Each single value is truncated to 80 characters.
 
-    Records, such as users, are shown as their aliases.
+    Records such as users are represented by their aliases.
     """
     if isinstance(value, list):
         return ",".join(map(_field_value, value))

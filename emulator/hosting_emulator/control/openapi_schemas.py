@@ -60,8 +60,8 @@ class SchemaCollection:
 def _as_encoded(kind: type[ControlMessage], schema: JsonObject) -> JsonObject:
     """Return the schema for a message as it is encoded in JSON.
 
-    In JSON, a member whose value is None is omitted rather than encoded as null, and the fields
-    that a user wrote for a rule are on the same level as the other members.
+    In JSON, a member whose value is None is omitted rather than encoded as null. The fields that a
+    user wrote for a rule are on the same level as the other members.
     """
     members = {name: member for name, member in schema["properties"].items() if name != WRITTEN}
     for field in msgspec.structs.fields(kind):

@@ -71,7 +71,7 @@ def clock_notices(context: Context, engine: Engine) -> list[str]:
     advance = _command(context, engine, "clock advance 10m")
     run = _command(context, engine, "clock run")
     return [
-        "The clock is frozen, so nothing that takes time ends by itself. "
+        "The clock is frozen, so nothing that takes time will finish on its own. "
         f"`{advance}` moves world time, and `{run}` lets it run."
     ]
 

@@ -91,7 +91,7 @@ def _split(uri: str) -> SplitResult | None:
 
 
 def _is_local_host(netloc: str, name: str) -> bool:
-    """Return whether a host name or address cannot refer to a host on the internet."""
+    """Return whether a host name or address is local, so that it cannot be a host on the internet."""
     address = addresses.address_of(name)
     if address is not None:
         return any(address in network for network in _LOCAL_NETWORKS)

@@ -171,7 +171,7 @@ def _foreign_grant_reason(engine: Engine, fields: dict[str, str]) -> str | None:
 
 
 def _signed_in_user(world: World, grant: AuthorizationGrant) -> User:
-    """Return the user of a grant.
+    """Return the user for whom a grant was issued.
 
     Raises GrantRefused if the session has ended, if the user has been removed from the world, or if
     the user is no longer a member of the grant's organization.

@@ -11,7 +11,7 @@ from hosting_emulator.scenario.source import Location
 from hosting_emulator.scenario.step_keys import is_page
 
 _UNNAMED = (
-    "no request can match, because no step of the story names its connection: write "
+    "no request can match, because no step in the story names its connection: write "
     "`connection: a` in the steps that share one connection"
 )
 _IDENTITY_PROVIDER = "in a story, requests to the identity provider have no connection"

@@ -181,8 +181,8 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
             "so that a later one is handled first."
         ),
         "advance": "Advances the clock by this duration.",
-        "to": "Moves the clock to this timestamp.",
-        "until": "Moves the clock until the operation with this id ends.",
+        "to": "Advances the clock to this timestamp.",
+        "until": "Advances the clock until the operation with this id ends.",
         "intervene": "Carries out this intervention.",
         "fault": "Arms this fault. `save: {NAME: id}` saves the id of the fault.",
         "remove_fault": "Removes the fault with this id.",

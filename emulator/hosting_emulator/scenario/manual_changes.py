@@ -34,7 +34,7 @@ class ManualChanges:
         return f"time moved by {duration}"
 
     def move_to(self, timestamp: str) -> str:
-        """Move the world's clock to a timestamp."""
+        """Advance the world's clock to a timestamp."""
         self._engine.move_to(parse_timestamp(timestamp))
         return f"time moved to {timestamp}"
 

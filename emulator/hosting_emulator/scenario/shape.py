@@ -335,7 +335,7 @@ def _check_option_actions(location: Location, actions: Sequence[str]) -> None:
         if owners is None or set(actions) & set(owners):
             continue
         action = " ".join(actions) or "note"
-        message = f"{name} belongs to {' or '.join(owners)}, not to {action}"
+        message = f"{name} is an option of {' or '.join(owners)}, not of {action}"
         if actions == ["together"] and set(owners) & set(JOINED_ACTIONS):
             message += f": write {name} in the requests inside together"
         raise (location / name).error(message, key=True)

@@ -189,7 +189,7 @@ def _check_not_a_name(scope: StoryScope, location: Location, text: str) -> None:
     """Raise ScenarioError if a text is just the name of a saved value, such as `id` instead of `${id}`."""
     hint = _variable_hint(scope, text)
     if hint:
-        raise location.error(f"{text!r} is the name of a saved value and not its value{hint}")
+        raise location.error(f"{text!r} is the name of a saved value, not its value{hint}")
 
 
 def _variable_hint(scope: StoryScope, text: str) -> str:
@@ -298,7 +298,7 @@ def _check_saved_response(scope: StoryScope, location: Location, text: str) -> N
     name = saved_response_name(text)
     if name in scope.saved_values and name not in scope.saved_responses:
         raise location.error(
-            f"{name} is a saved value, and not a whole response: save `{name}: response`, or compare "
+            f"{name} is a saved value, not a whole response: save `{name}: response`, or compare "
             f"a field with the value, as in body: {{id: {{same_as: ${{{name}}}}}}}"
         )
     location.check_word("saved response", name, scope.saved_responses)

@@ -268,8 +268,8 @@ def _action_of(step: StepPart) -> str:
 def _pause_ms(step: StepPart, response: Arrival) -> int:
     """Return how long to wait before a retry, in milliseconds.
 
-    This is the step's `pause` or, by default, the wait that the last response asks for. If the
-    response asks for none, it is one second.
+    This is the step's `pause` or, by default, the wait specified in the last response. If the
+    response specifies no wait, it is one second.
     """
     if step.pause is not None:
         return parse_duration_ms(step.pause)

@@ -181,7 +181,8 @@ def _check_project(rows: Rows, key: str, project: records.Project) -> None:
         "the claim is held by an operation that belongs to another project or has ended",
     )
     _require(
-        claimed or project.queue_head is None, "operations wait for a claim that no operation holds"
+        claimed or project.queue_head is None,
+        ("operations are waiting for a claim that no operation holds"),
     )
     last: str | None = None
     waiting = project.queue_head

@@ -164,8 +164,8 @@ class RetriedTooSoon(ConductJudge):
     """Detects retries that ignore Retry-After (429 and 503), and many retries without a pause.
 
     Only the worker that received the response knows that it has to wait. Therefore a request counts
-    as a retry only if the response to an earlier, identical request told the client to wait. The first
-    request of a different worker is not a retry.
+    as a retry only if the response to an earlier, identical request told the client to wait. The
+    first request from a different worker is not a retry.
     """
 
     def __init__(self) -> None:

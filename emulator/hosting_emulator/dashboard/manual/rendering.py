@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-#: Returns the address for the target of a link or picture, or None if the target is not served.
+#: A function that returns the address for the target of a link or picture, or None if the target is
+#: not served.
 Resolve = Callable[[str], str | None]
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _ALIGNMENT: Final = re.compile(r"text-align:(\w+)")
