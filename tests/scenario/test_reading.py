@@ -147,7 +147,12 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             "expect:",
             "expect is an option of call or poll",
         ),
-        ("story: [{note: x, key: y}]", 3, "key:", "key is an option of call or request, not of note"),
+        (
+            "story: [{note: x, key: y}]",
+            3,
+            "key:",
+            "key is an option of call or request, not of note",
+        ),
         ("story: [{advance: 1 moment}]", 3, "1", "'1 moment' is not a duration"),
         ("story: [{to: noon}]", 3, "noon", "'noon'"),
         ("story: [{poll: '${operation}'}]", 3, "'${operation", "saved so far: nothing"),

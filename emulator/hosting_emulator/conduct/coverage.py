@@ -52,7 +52,7 @@ class CoverageCounter:
                 self._following_pages += 1
 
     def coverage(self) -> ContractCoverage:
-        """Return the counts so far."""
+        """Return the current counts."""
         calls = dict.fromkeys(call for call, _ in self._statuses)
         return ContractCoverage(
             calls={call: self._call_coverage(call) for call in calls},

@@ -27,7 +27,7 @@ class WorldBefore:
 
     @classmethod
     def of(cls, engine: Engine) -> Self:
-        """Record these properties of a world."""
+        """Record the time, clock, seed and request log of a world."""
         now_ms = engine.run_due()
         world = engine.world
         return cls(world.seed, now_ms, world.clock.mode, engine.log.count, world.commit)

@@ -1,4 +1,4 @@
-"""Deletes a world when it has received no requests for its time to live."""
+"""Deletes worlds that have received no requests for longer than their time to live."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ _log = logging.getLogger("hosting_emulator.http")
 def certificate_problem(worlds: Worlds, host: str) -> CertificateProblem | None:
     """Return the problem that a host's certificate must have, or None if it must be valid.
 
-    The armed faults count this handshake. `host` is empty if the client names no host.
+    If the handshake matches an armed fault, the fault's counts are updated. `host` is empty if the
+    client names no host.
     """
     engines = [engine for engine in worlds if has_faults_of(engine, "handshake")]
     if not engines:

@@ -197,8 +197,8 @@ class HttpProtocol(web.RequestHandler):
 
         A client may close its side and still listen. Returns True, which keeps the connection open,
         if complete requests are waiting for their responses. Returns False over TLS, and while a
-        handler is waiting for the client to disconnect, because a client that is still listening
-        then cannot be distinguished from one that has disconnected.
+        handler is waiting for the client to disconnect. In these cases, a client that is still
+        listening cannot be distinguished from one that has disconnected.
         """
         if self._departure is not None and not self._departure.done():
             return False

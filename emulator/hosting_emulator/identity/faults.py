@@ -50,8 +50,8 @@ def exchange(
         return replacement
     response = respond()
     if decision.effect is None:
-        # Only one fault can act, so look for faults that act after the commit only if no fault
-        # acted before it.
+        # At most one fault can determine the response, so look for faults that act after the commit
+        # only if none before the commit has done so.
         refused = response.status >= 400
         decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
         replacement = yield from _act(request, engine, decision)

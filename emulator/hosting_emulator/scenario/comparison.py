@@ -87,8 +87,7 @@ def compare_response(
 
 
 def _compare_success(response: _Response) -> list[Mismatch]:
-    """For an expectation without `status`, check that the response is a success or an error, as
-    implied.
+    """If an expectation has no `status`, check for a success or an error, whichever it implies.
 
     Without `code`, the response must be a success. With `code`, it must be an error with a problem
     code, unless `code` also allows a response without one.

@@ -10,7 +10,7 @@ from hosting_emulator.scenario.source import Location
 
 
 class Mistakes(list[ScenarioError]):
-    """The mistakes found in a scenario up to now."""
+    """The mistakes that have been found in a scenario."""
 
     @contextmanager
     def collect(self, location: Location) -> Iterator[None]:

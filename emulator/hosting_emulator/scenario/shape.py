@@ -115,8 +115,8 @@ def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
 def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], list[Location]]:
     """Return an error for each value of the wrong type, and the fields that contain these values.
 
-    After each error, the conversion is repeated without the field that caused it. The search ends
-    if a required field is missing, because it may have been left out.
+    After each error, the conversion is repeated without the field that caused it. If a required
+    field is then missing, the search ends, because it may be a field that was left out.
     """
     errors: list[ScenarioError] = []
     left_out: list[Location] = []

@@ -19,7 +19,7 @@ class NoSuchName(KeyError):
 
 
 class Aliases(dict[str, str]):
-    """Maps aliases to ids. For an unknown alias, `NoSuchName`, a KeyError, is raised."""
+    """Maps aliases to ids. An unknown alias raises `NoSuchName`, which is a KeyError."""
 
     def __init__(self, kind: str, members: Iterable[WorldMember]) -> None:
         super().__init__((member.alias, member.id) for member in members)

@@ -67,9 +67,7 @@ def pages() -> dict[str, ManualPage]:
 
 @cache
 def files() -> dict[str, Path]:
-    """Return the files that pages show or link to, by their path relative to the path of the
-    documentation.
-    """
+    """Return the files that pages show or link to, by their URL path relative to the documentation."""
     folder = root() / "docs"
     return {
         path.relative_to(folder).as_posix(): path
