@@ -16,8 +16,8 @@ from reference.markdown import anchor, block, code, join, paragraph, prose, tabl
 CONNECTION = ("--url", "--control-token", "--world")
 
 INTRODUCTION = """\
-Data goes to stdout, and messages go to stderr. An error is printed as one line, and the exit code is
-then 2. `--help` after any command prints what this page says about it."""
+Commands write data to stdout, and messages to stderr. An error is a single line, and the exit code is
+then 2. To see a command's section of this page in the terminal, add `--help` to the command."""
 
 
 def render() -> str:
@@ -75,7 +75,7 @@ def _connection(root: click.Context) -> str:
         for option in options_of(context.command):
             if option.opts[0] in CONNECTION:
                 rows.setdefault(option.opts[0], _row(option, context))
-    text = "Commands that talk to a running emulator take these options too."
+    text = "Commands that use a running emulator also accept these options."
     return join("## Connection", text, table(["option", "meaning"], rows.values()))
 
 

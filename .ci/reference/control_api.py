@@ -13,10 +13,10 @@ from reference.markdown import code, docstring, join, prose, table
 from reference.value_types import default_words, type_words
 
 INTRODUCTION = """\
-The control API is plain HTTP and JSON below `{prefix}` of a running emulator. These are its paths,
-by topic. `{prefix}/docs/control-api` in a running emulator shows the same API and lets you try it.
-`{prefix}/openapi.json` is its OpenAPI 3.1 document, from which this page is written. Bodies and
-responses have the members that [Messages](#messages) lists."""
+The control API of a running emulator is plain HTTP and JSON under `{prefix}`. This page lists its
+paths by topic, and is generated from its OpenAPI 3.1 document, `{prefix}/openapi.json`. To try the
+API in a browser, open `{prefix}/docs/control-api` on a running emulator. [Messages](#messages) lists
+the members of request bodies and responses."""
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 

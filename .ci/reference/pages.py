@@ -96,13 +96,13 @@ PAGES = (
     Page(
         "interventions",
         "Interventions",
-        "Every change from outside the contract, with an example.",
+        "Every change that no call of the contract makes, with an example.",
         interventions.render,
     ),
     Page(
         "conditions",
         "Conditions",
-        "Which requests a fault or an outcome meets, and when it acts.",
+        "The requests on which a fault or an outcome acts, and the times at which it acts.",
         conditions.render,
     ),
     Page(
@@ -111,11 +111,16 @@ PAGES = (
         "Every key of a scenario file and of a world file.",
         scenario_file.render,
     ),
-    Page("library", "Scenario library", "The scenarios that come with it.", library.render),
+    Page(
+        "library",
+        "Scenario library",
+        "The scenarios that are part of the emulator.",
+        library.render,
+    ),
     Page(
         "conduct-rules",
         "Rules of conduct",
-        "What a client must do, and what to do instead of a mistake.",
+        "What clients must do, and how to correct mistakes.",
         conduct_rules.render,
     ),
     Page(

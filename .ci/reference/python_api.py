@@ -19,9 +19,9 @@ from pytest_hosting_emulator.options import OPTIONS
 from reference.markdown import block, code, docstring, join, prose, sentence, table
 
 INTRODUCTION = """\
-`hosting_emulator.sdk` controls worlds from tests and scripts. The pytest plugin gives a test its
-own world, as a `HostingEmulator`, through the fixture `hosting_emulator`. The names on this page are
-public; all others may change at any time."""
+`hosting_emulator.sdk` controls worlds from tests and scripts. The pytest plugin gives each test its own
+world: the fixture `hosting_emulator`, which is a `HostingEmulator`. The names on this page are public.
+All other names may change at any time."""
 
 #: The classes that tests use most, in the order of the page.
 _FIRST = ("HostingEmulator", "WorldClock", "Requests", "Filters", "ArmedFault", "ControlClient")
