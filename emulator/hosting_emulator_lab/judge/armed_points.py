@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
+from urllib.request import ProxyHandler, Request, build_opener
+
 from hosting_emulator.sdk import HostingEmulator, JsonObject
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.fault_points import FaultPoint
@@ -29,6 +33,29 @@ def protected_fault(
         # A test gets the same token, because it uses the same handle of the world.
         token = world.token(user)
     return point.lasting.document(request, token)
+
+
+def begin_earlier_operation(point: FaultPoint, clean: CleanRun, world: HostingEmulator) -> str:
+    """Begin an operation of the project of a point's request, as another program may do.
+
+    Returns the id of the operation, or an empty string if the emulator refuses it. Raises ValueError if
+    no request of the clean run can meet the point.
+    """
+    exchange = _request_at(point, clean).exchange
+    headers = {
+        "Authorization": f"Bearer {world.token(exchange.user)}",
+        "Idempotency-Key": "another-program",
+    }
+    url = f"{world.base_url}/v1/projects/{exchange.project}/domains"
+    # Use no proxy, because the emulator is on this machine.
+    opener = build_opener(ProxyHandler({}))
+    with (
+        suppress(OSError, ValueError, KeyError),
+        opener.open(Request(url, headers=headers, method="PUT")) as response,
+    ):
+        operation_id: str = json.load(response)["id"]
+        return operation_id
+    return ""
 
 
 def _request_at(point: FaultPoint, clean: CleanRun) -> NumberedRequest:

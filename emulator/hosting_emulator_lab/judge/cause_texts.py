@@ -165,6 +165,24 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="starts-again-when-queued",
+        severity="error",
+        title="It starts an operation again that only has to wait for another one.",
+        matters=(
+            "The service has already accepted the operation, and makes the change as soon as the other "
+            "operation has ended. Now the change is made twice."
+        ),
+        because=(
+            "A queued operation may name the active operation holding the project mutation claim in "
+            "blocking_operation_id."
+        ),
+        place="contract, section States and transitions, Operation.state",
+        instead=(
+            "Poll the operation that the response describes until it has ended. Send the request again "
+            "only if that operation has failed or was cancelled."
+        ),
+    ),
+    CauseText(
         id="result-differs",
         severity="warning",
         title="It reports success, but leaves a different result after a failure.",

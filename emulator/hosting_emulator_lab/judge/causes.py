@@ -22,6 +22,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("done-twice", "new-key-after-uncertainty"),
     ("done-twice", "missing-idempotency-key"),
+    ("starts-again-when-queued", "done-twice"),
     ("result-differs", "new-key-after-uncertainty"),
     ("result-differs", "key-outlives-intent"),
     ("result-differs", "key-reused-for-another-request"),

@@ -19,9 +19,11 @@ from hosting_emulator_lab.judge.client_requests import NumberedRequest
 #: `unfinished`, it is `done` (perhaps late), or its response is `altered`.
 RequestEnd: TypeAlias = Literal["refused", "unfinished", "done", "altered"]
 #: How a lasting effect is armed: as an outcome of the operations that the call begins, as a fault of
-#: the call, as a fault of every call, as a fault that replaces members of the response, or as an
-#: intervention before the run.
-ArmedAs: TypeAlias = Literal["outcome", "fault", "fault of every call", "members", "intervention"]
+#: the call, as a fault of every call, as a fault that replaces members of the response, as an
+#: intervention before the run, or as an operation that another program begins before the run.
+ArmedAs: TypeAlias = Literal[
+    "outcome", "fault", "fault of every call", "members", "intervention", "earlier operation"
+]
 #: The number of operations to which a lasting outcome applies. No client starts more.
 _UNLIMITED = 1_000_000
 
@@ -53,7 +55,7 @@ class LastingEffect:
                 return request.begins_operation
             case "members":
                 return self._changes_response(request)
-            case "intervention":
+            case "intervention" | "earlier operation":
                 return self._can_intervene(request)
         return True
 
@@ -77,7 +79,9 @@ class LastingEffect:
         return request.begins_operation and not request.project_is_busy
 
     def document(self, request: NumberedRequest, token: str | None = None) -> JsonObject:
-        """Return the protected fault that has the effect from this request on.
+        """Return the protected fault that has the effect from this request on, or an empty document.
+
+        An earlier operation needs no fault.
 
         If `token` is set, a fault that applies to every call meets only requests with this token.
         """
@@ -91,6 +95,8 @@ class LastingEffect:
                     "times": _UNLIMITED,
                 }
                 return {"outcome": {**self.effect, **rule}}
+            case "earlier operation":
+                return {}
             case "intervention":
                 project = request.exchange.project
                 return {
@@ -174,6 +180,12 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
         "starts an operation that waits for another one that never ends",
         {"hold_claim": {}},
         "intervention",
+    ),
+    "queued": LastingEffect(
+        "done",
+        "starts an operation that waits until another one has succeeded",
+        {},
+        "earlier operation",
     ),
     "limited": LastingEffect(
         "refused",

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from hosting_emulator.messages import ChapterReport, ConductFinding, ConductReport
 from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
 from hosting_emulator.sdk.conduct_text import of_severity
-from hosting_emulator_lab.judge.armed_points import protected_fault
+from hosting_emulator_lab.judge.armed_points import begin_earlier_operation, protected_fault
 from hosting_emulator_lab.judge.client_behavior import sent_request_text
 from hosting_emulator_lab.judge.client_requests import (
     ObservedExchange,
@@ -47,6 +47,9 @@ _RESPONSE_WAIT_S = 2.0
 #: The maximum number of requests of a run whose bodies are read. A client that sends more requests
 #: repeats itself.
 _MOST_BODIES = 200
+
+#: The effects that are in place before the run begins.
+_BEFORE_RUN = ("intervention", "earlier operation")
 
 
 class RunVisit:
@@ -90,6 +93,8 @@ class RunVisit:
         self._clean = clean
         self._skip_rules = skip_rules
         self._fault_id = ""
+        #: The id of the operation that another program began before the run, or an empty string.
+        self._earlier_operation = ""
         self._changes: WorldChanges
         self._watch: WorldsObservation
 
@@ -114,7 +119,12 @@ class RunVisit:
                 self._arm(world, {"fault": self.alteration})
         else:
             self.start = self._clean.start
-            self._arm(world, protected_fault(self.point, self._clean, world, token, self.late_ms))
+            fault = protected_fault(self.point, self._clean, world, token, self.late_ms)
+            if fault:
+                self._arm(world, fault)
+            else:
+                self._earlier_operation = begin_earlier_operation(self.point, self._clean, world)
+                self._changes.ignore_operation(self._earlier_operation)
         self._watch = world.control.observe(self.scope, skip_rules=self._skip_rules)
 
     def _arm(self, world: HostingEmulator, fault: JsonObject) -> None:
@@ -213,15 +223,17 @@ class RunVisit:
         self, world: HostingEmulator, point: FaultPoint, exchanges: Iterable[ObservedExchange]
     ) -> bool:
         """Return whether the point's fault met a request."""
-        hits = self._hits(world)
-        if hits and point.lasting is not None and point.lasting.armed_as == "intervention":
-            # An intervention always acts, but only a request to the point's call can show its
-            # effect.
-            return any(exchange.call == point.call for exchange in exchanges)
-        return bool(hits)
+        has_acted = bool(self._earlier_operation) or bool(self._hits(world))
+        if point.lasting is not None and point.lasting.armed_as in _BEFORE_RUN:
+            # What happens before the run always acts, but only a request to the point's call can show
+            # its effect.
+            return has_acted and any(exchange.call == point.call for exchange in exchanges)
+        return has_acted
 
     def _hits(self, world: HostingEmulator) -> int:
-        """Return how often the armed fault acted."""
+        """Return how often the armed fault acted, or 0 if no fault is armed."""
+        if not self._fault_id:
+            return 0
         hits: int = world.control.get(f"protected-faults/{self._fault_id}")["hits"]
         return hits
 

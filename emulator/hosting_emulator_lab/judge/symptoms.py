@@ -139,6 +139,8 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
         return "gives-up-at-passing-failure"
     if result.verdict == "hung":
         return _cause_of_hanging(point)
+    if result.verdict == "doubled" and point.fault == "queued":
+        return "starts-again-when-queued"
     if result.verdict == "waits" and point.fault == "stick":
         return "still-polling"
     if result.verdict == "blind success":

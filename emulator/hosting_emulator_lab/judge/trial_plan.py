@@ -28,6 +28,7 @@ _ONCE_FOR_EACH_CALL = (
     "timeout",
     "stick",
     "nested_state",
+    "queued",
     "never_suspends",
 )
 #: The faults that are tried once at a call that reads, and once at a call that changes something. A client

@@ -31,6 +31,10 @@ _NEVER_ENDS = "stick"
 _STUCK_POLL_S = 1
 #: The faults for which the pauses between attempts are measured, so the clock must run.
 _SHOWS_PAUSES = ("outage",)
+#: The effect under which an operation waits for another one, which must not end before the client begins
+#: its own.
+_WAITS_FOR_ANOTHER = "queued"
+_LASTS_A_MINUTE = "timed 1m 0s"
 #: The faults for which an operation is polled in each of its phases.
 _SHOWS_PHASES = ("nested_state",)
 CleanKind: TypeAlias = Literal["skip", "scaled", "base-path"]
@@ -78,6 +82,10 @@ class FaultTrial:
         if self.point.fault == _NEVER_ENDS:
             return RunConditions(
                 clock="skip", operation_profile=ONE_POLL, next_poll_s=_STUCK_POLL_S
+            )
+        if self.point.fault == _WAITS_FOR_ANOTHER:
+            return RunConditions(
+                clock="skip", operation_profile=_LASTS_A_MINUTE, next_poll_s=_STUCK_POLL_S
             )
         if self.point.fault in _SHOWS_PHASES:
             return RunConditions(clock="skip", operation_profile=_ALL_PHASES)

@@ -23,7 +23,12 @@ class WorldChanges:
     def __init__(self, world: HostingEmulator) -> None:
         self._world = world
         self._clock: ClockState = world.clock.state
+        self._ignored_operations: set[str] = set()
         self._is_running = self._clock.mode in _RUNNING_CLOCKS
+
+    def ignore_operation(self, id_: str) -> None:
+        """Leave an operation out of all states, because another program began it."""
+        self._ignored_operations.add(id_)
 
     @property
     def clock_skips(self) -> bool:
@@ -33,7 +38,7 @@ class WorldChanges:
     def start_state(self) -> StateRows:
         """Return the state of the world before the run."""
         if not self._is_running:
-            return summarize(self._world.export())
+            return self._summary(self._world.export())
         with self._world.fork() as fork:
             return self._settle(fork)
 
@@ -61,8 +66,8 @@ class WorldChanges:
                 before = self._settled_copy(first_state)
                 after = self._settled_copy(last_state)
             else:
-                before = summarize(first_state)
-                after = summarize(last_state)
+                before = self._summary(first_state)
+                after = self._summary(last_state)
             for kind, rows in total.items():
                 rows.update(after[kind])
                 rows.subtract(before[kind])
@@ -80,4 +85,9 @@ class WorldChanges:
         now = datetime.fromisoformat(copy.clock.freeze().now)
         # Do not move the clock back, because the client may have moved it beyond this moment.
         copy.clock.advance_to(max(now, began + _SETTLING_TIME))
-        return summarize(copy.export())
+        return self._summary(copy.export())
+
+    def _summary(self, state: JsonObject) -> StateRows:
+        for id_ in self._ignored_operations:
+            state["tables"].get("operations", {}).pop(id_, None)
+        return summarize(state)

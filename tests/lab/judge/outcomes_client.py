@@ -44,6 +44,7 @@ MISTAKES = {
     "null-blind": ("read_database_compute#1/database_null/lasting", "unclear"),
     "zone-blind": ("get_dns_authorization#1/no_zone/lasting", "unclear"),
     "status-blind": ("set_project_powered_by_flag#1/abort:forbidden/lasting", "blind success"),
+    "impatient": ("apply_project_domains#1/queued/lasting", "doubled"),
     "again-and-again": ("apply_project_domains#1/stick/lasting", "doubled"),
 }
 BEHAVIOR = sys.argv[1] if len(sys.argv) > 1 else "careful"
@@ -174,6 +175,9 @@ def apply_domains() -> None:
             for _ in range(3):
                 request("GET", f"/v1/operations/{operation['id']}")
             return
+        if BEHAVIOR == "impatient" and operation.get("blocking_operation_id"):
+            follow(request("GET", f"/v1/operations/{operation['blocking_operation_id']}"))
+            operation = request("PUT", f"{PROJECT}/domains")
         try:
             state = follow(operation)
         except Refused:

@@ -76,6 +76,7 @@ def ids(*results: TrialResult) -> list[str]:
             "blind success",
             "unfinished-operation-is-success",
         ),
+        ("apply_project_domains#1/queued/lasting", "doubled", "starts-again-when-queued"),
         (
             "apply_project_domains#1/nested_state/lasting",
             "blind success",

@@ -121,3 +121,12 @@ def test_only_the_first_of_several_pages_is_emptied_and_then_has_no_next_page():
 
     assert [effect.suits(first), effect.suits(second)] == [True, False]
     assert effect.document(first)["fault"]["respond"] == {"content": {"items": []}}
+
+
+def test_an_earlier_operation_needs_no_fault_and_waits_before_a_free_project():
+    log = [exchange("apply_project_domains", 202, project=PROJECT)]
+
+    assert effect_document("queued", log) == {}
+    effect = lasting_effect("queued")
+    assert effect is not None
+    assert not effect.suits(number_requests([exchange(READ_CALL, project=PROJECT)])[0])

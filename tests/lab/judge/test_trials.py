@@ -127,6 +127,11 @@ def test_a_state_in_a_nested_object_is_tried_while_an_operation_is_polled_in_eac
     )
 
 
+def test_an_operation_that_blocks_another_lasts_longer_than_a_client_needs_to_start() -> None:
+    conditions = FaultTrial(FaultPoint.read("apply_project_domains#1/queued/lasting")).conditions
+    assert (conditions.operation_profile, conditions.next_poll_s) == ("timed 1m 0s", 1)
+
+
 def test_a_request_that_is_refused_on_a_good_day_is_not_refused_for_good() -> None:
     log = [exchange("list_deployments", 404)]
     plan = plan_trials(number_requests(log), [])
