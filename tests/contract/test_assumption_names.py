@@ -23,7 +23,7 @@ def test_no_assumption_is_both_fixed_and_settable() -> None:
             "there is no assumption 'nothing'; `hosting-emulator contract assumptions` ",
         ),
         ("rate_limits", "off", "there is no assumption 'rate_limits'; did you mean rate_limit?"),
-        ("read_status", 201, "read_status cannot be set: HTTP defines no other status "),
+        ("read_status", 201, "read_status cannot be set: HTTP does not define any other status "),
         (
             "rate_limit",
             "rarely",

@@ -319,7 +319,7 @@ def _with_a_key_that_reads(api: InProcess) -> None:
                 body={"enabled": True},
                 key="k",
             ),
-            "wrong_media_type cannot be set. A body with",
+            "wrong_media_type cannot be set. A body is refused",
         ),
     ],
 )

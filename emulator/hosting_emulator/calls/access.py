@@ -158,7 +158,7 @@ def _organization(change: Change, request: CallRequest) -> Organization:
 
 
 def _check_permissions(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
-    """Raise Refused if an API key, or the organization of the key, lacks the permission for the call."""
+    """Raise Refused if an API key or its organization lacks the permission that the call requires."""
     # Read the organization's permissions each time, because a key loses the permissions that its
     # organization disables.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")

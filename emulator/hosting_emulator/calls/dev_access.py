@@ -55,7 +55,8 @@ def create_dev_access_ticket(change: Change, request: CallRequest, project: Proj
 
 
 def _revoke_earlier_ticket(change: Change, principal: str) -> None:
-    # Each new ticket revokes the previous one, so only the most recent ticket can still be unused.
+    # Each new ticket revokes the previous ticket, so only the most recent ticket can still be
+    # unused.
     last_id = change.world.indexes.get(f"last_ticket:{principal}")
     if last_id is None:
         return

@@ -108,8 +108,8 @@ class Reply(msgspec.Struct):
 
     `secret` is true if the body contains credential material and must not be stored. `varied` lists
     the variation points at which the body was varied, and is None until the variation has been
-    applied. `assumption` names an assumption that affected the body. It is set only where nothing
-    but the call's implementation can detect the effect.
+    applied. `assumption` names an assumption that affected the body, if only the call's own
+    implementation can detect the effect.
     """
 
     status: int

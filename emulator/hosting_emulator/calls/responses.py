@@ -200,7 +200,7 @@ CALL_FUNCTIONS: dict[CallName, CallFunction] = {
     "read_database_compute": read_database_compute,
     "get_operation": get_operation,
 }
-#: For calls that read, the functions that return the response without changing the world.
+#: For read calls, the functions that return the response without changing the world.
 READ_FUNCTIONS: dict[CallName, CallFunction] = {
     "get_dns_authorization": get_dns_authorization,
     "list_deployments": list_deployments,

@@ -1,1 +1,1 @@
-"""The contract as data. This package imports no other part of the emulator."""
+"""The contract, expressed as data. This package does not import any other part of the emulator."""

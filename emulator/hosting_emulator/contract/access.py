@@ -17,13 +17,13 @@ Permission = Literal[
     "dns.read",
     "dev_access.write",
 ]
-#: The seven product permissions of an API key, in the order used by the `key_permissions`
-#: assumption.
+#: The seven product permissions that an API key can have, in the order used by the
+#: `key_permissions` assumption.
 PERMISSIONS: tuple[str, str, str, str, str, str, str] = get_args(Permission)
 
 
 class AssumedRole(Struct, frozen=True):
-    """A minimum role that is set by an assumption, because the contract names no role."""
+    """A minimum role that is set by an assumption, because the contract does not name one."""
 
     assumption: Literal[
         "source_role", "domains_role", "dns_role", "deployments_role", "operation_role"
@@ -31,9 +31,9 @@ class AssumedRole(Struct, frozen=True):
 
 
 class ProjectAccess(Struct, frozen=True):
-    """Requires that the caller's role in the project is at least `role`.
+    """Access for callers whose role in the project is at least `role`.
 
-    An API key also needs `permission`.
+    An API key also needs the `permission`.
     """
 
     role: Role | AssumedRole
@@ -41,9 +41,9 @@ class ProjectAccess(Struct, frozen=True):
 
 
 class OrganizationAccess(Struct, frozen=True, kw_only=True):
-    """Requires that the caller is a member of the organization.
+    """Access for members of the organization.
 
-    If `interactive` is true, the caller also needs a current interactive user session.
+    If `interactive` is true, the member also needs a current interactive user session.
     """
 
     interactive: bool

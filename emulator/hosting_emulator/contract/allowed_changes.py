@@ -1,10 +1,10 @@
 """Checks whether the contract allows a change to a response.
 
-The module compares two responses to the same request: the true response `before`, and the changed
-response `after`. A value, such as an id, a time or a state, must not change if other responses also
-show it, or if a client sends it back. The following may change: values that the contract leaves
-open (`FieldSpec.may_differ`), the presence of optional fields, unknown members of open objects, and
-the order of members and lists.
+The module compares two responses to the same request: the original response `before`, and the
+changed response `after`. A value such as an id, a time or a state must not change if other
+responses show it too, or if a client sends it back. The following can change: values that the
+contract leaves open (`FieldSpec.may_differ`), the presence of optional fields, unknown members of
+open objects, and the order of members and lists.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from hosting_emulator.contract.value_checks import (
     moment,
 )
 
-#: Problem codes for which the contract names the condition. A change must neither replace nor
-#: introduce any of these codes.
+#: The problem codes for which the contract names a condition. A change must not replace or
+#: introduce any of them.
 _CODES_OF_CONDITIONS = frozenset(
     {
         "unauthenticated",
@@ -44,7 +44,7 @@ _CODES_OF_CONDITIONS = frozenset(
         "idempotency_key_reused",
     }
 )
-#: The resources that must not contain a provider's identifiers.
+#: The resources that must not contain any provider identifiers.
 _NO_IDENTIFIERS = frozenset({"DnsAuthorization", "DatabaseCompute"})
 _NO_CREDENTIALS = "No provider credentials are ever exposed."
 _JSON_MEDIA_TYPE = re.compile(r"application/(?!problem)(\S+\+)?json", re.I)
@@ -52,13 +52,13 @@ _PROBLEM_MEDIA_TYPE = "application/problem+json"
 _ALL_JSON = "All bodies are JSON."
 _MATCHES_HEADER = "for a rate limit; matches Retry-After"
 _BOUNDS = (("min_cu", "max_cu"), ("min_memory_gb", "max_memory_gb"))
-#: The members of an operation that never change after the operation has ended, and that every later
+#: The members of an operation that never change once the operation has ended, and that every later
 #: response repeats.
 LASTING_PARTS = ("result", "error")
 
 
 class SentResponse(Struct, frozen=True):
-    """A response in the form that the client receives. `headers` contains the media type."""
+    """A response as the client receives it. `headers` includes the media type."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -67,7 +67,7 @@ class SentResponse(Struct, frozen=True):
     def header(self, name: str) -> str | None:
         """Return a header's value, or None if the header is absent. `name` is case-insensitive.
 
-        If the header is repeated, the first value is returned.
+        If the header is repeated, return its first value.
         """
         for header_name, value in self.headers:
             if header_name.lower() == name.lower():
@@ -79,7 +79,7 @@ class Forbidden(Struct, frozen=True):
     """A reason why the contract forbids a change.
 
     `part` names the changed part of the response: a JSON Pointer, the name of a header, or
-    `status`. `sentence` quotes the contract, and is empty if no sentence of the contract applies.
+    `status`. `sentence` quotes the contract, and is empty if no sentence in the contract applies.
     """
 
     part: str
@@ -99,12 +99,12 @@ def find_forbidden(
     replayed: bool = False,
     is_sample: bool = False,
 ) -> Forbidden | None:
-    """Return the reason why the contract forbids a change to a response.
+    """Return why the contract forbids a change to a response.
 
     Return None if the change is allowed.
 
-    `replayed` means that the response is a replay for a repeated Idempotency-Key. `is_sample` means
-    that `before` is a sample with invented times, so any timestamp may replace them.
+    `replayed` is true if the response is a replay for a repeated Idempotency-Key. `is_sample` is
+    true if `before` is a sample with invented times, which any timestamps can replace.
     """
     changes = _changes(spec, before, after, replayed=replayed, is_sample=is_sample)
     return next(changes, None)
@@ -167,7 +167,7 @@ def _status(
 
 
 def _success_statuses(spec: CallSpec, status: int, *, replayed: bool) -> set[int]:
-    """Return the statuses that a successful response to the call can have."""
+    """Return the statuses that a successful response to a call can have."""
     declared = spec.replay_status if replayed and spec.replay_status else spec.success
     if not isinstance(declared, AssumedStatus):
         return {status}
@@ -191,7 +191,9 @@ def _media_type(before: SentResponse, after: SentResponse) -> Iterator[Forbidden
     encoding = after.header("Content-Encoding")
     if encoding not in (None, "identity"):
         yield Forbidden(
-            "Content-Encoding", "the body is not encoded as Content-Encoding says", _ALL_JSON
+            "Content-Encoding",
+            "the body is not encoded in the way that Content-Encoding states",
+            _ALL_JSON,
         )
 
 
@@ -208,7 +210,7 @@ class _Comparison:
     def objects(
         self, resource: Resource, before: Mapping[str, Any], after: Mapping[str, Any], path: str
     ) -> Iterator[Forbidden]:
-        """Yield the forbidden changes between two objects of the same resource."""
+        """Yield the forbidden differences between two objects of the same resource."""
         fields = {field.name: field for field in resource.fields}
         for name in before.keys() | after.keys():
             pointer = f"{path}/{name}"
@@ -281,9 +283,9 @@ class _Comparison:
                 yield Forbidden(pointer, mistake, _NO_CREDENTIALS)
 
     def _is_same_moment(self, before: Any, after: Any) -> bool:
-        """Return whether two timestamps denote the same time.
+        """Return whether two timestamps denote the same moment.
 
-        If `before` is from a sample, any timestamp in `after` counts as the same time.
+        If `before` is from a sample, any timestamp in `after` counts as the same moment.
         """
         if self._is_sample:
             return is_timestamp(after)
@@ -291,7 +293,7 @@ class _Comparison:
 
 
 def may_be_absent(resource: Resource, field: Field) -> bool:
-    """Return whether a response may omit a field that has a value."""
+    """Return whether a response is allowed to omit a field that has a value."""
     if resource.name == "Operation" and field.name == "progress":
         return True  # a client that polls needs only `state`
     if resource.presence_is_open:
@@ -311,7 +313,7 @@ def _removed(resource: Resource, field: Field, pointer: str) -> Iterator[Forbidd
 def _value(
     resource: Resource, field: Field, before: Any, after: Any, pointer: str
 ) -> Iterator[Forbidden]:
-    """Yield the reasons why a field must not have the value `after`."""
+    """Yield the reasons why a field must not get the value `after`."""
     sentence = resource.sentences.get(field.sentence_key, "")
     mistake = complaint(field.kind, after)
     if after is None and not field.nullable:
@@ -341,7 +343,9 @@ def _value(
 
 
 def _bounds_complaint(field: Field, value: Any) -> str | None:
-    """Return a complaint if a value is below the assumed minimum of a field, otherwise None."""
+    """Return a complaint if a value is below the minimum that is assumed for its field, and
+    otherwise None.
+    """
     least = field.keywords.get("minimum")
     if least is not None and value < least:
         return f"the value is less than {least}"
@@ -362,7 +366,7 @@ def _canonical(value: Any) -> str:
 def _broken_rules(
     response: SentResponse, document: Mapping[str, Any], is_problem: bool
 ) -> Iterator[Forbidden]:
-    """Yield each contradiction between two parts of a response."""
+    """Yield the contradictions between different parts of a response."""
     request_id = response.header("X-Request-Id")
     if is_problem:
         if request_id is None or not 1 <= len(request_id) <= 128:
@@ -390,7 +394,7 @@ def _broken_rules_of_problem(
         yield Forbidden("status", reason, _sentence("ProblemDetails", "status"))
     code = document.get("code")
     if not isinstance(code, str) or code not in PROBLEMS:
-        return  # an unknown code is reported when the members are compared
+        return  # the comparison of the members reports an unknown code
     problem = PROBLEMS[code]
     if not str(document.get("type")).endswith(f"/errors/{problem.slug}"):
         reason = f"/type does not end with /errors/{problem.slug}"

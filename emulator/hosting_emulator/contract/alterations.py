@@ -1,11 +1,11 @@
 """Alterations: changes that a fault makes to a response.
 
-This module reads alterations, applies them to responses, and refuses changes that the contract
+This module parses alterations, applies them to responses, and refuses changes that the contract
 forbids.
 
-An alteration changes the parts that it names and every part that repeats one of them. For example,
+An alteration changes the parts that it names, and any part that repeats one of them. For example,
 if `retry_after_seconds` changes, the `Retry-After` header changes too. A `breaking` alteration
-changes only the named parts, and may make changes that the contract forbids.
+changes only the parts that it names, and is allowed to make changes that the contract forbids.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.response_headers import header_complaint
 from hosting_emulator.contract.value_checks import is_integer
 
-#: The kinds of changes. Each alteration makes exactly one kind of change.
+#: The kinds of changes. Each alteration makes a change of exactly one kind.
 CHANGES = ("set", "remove", "rename", "duplicate", "reorder", "headers", "status")
 _DIGITS = re.compile("[0-9]{1,9}")
 
@@ -96,7 +96,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     def changes_lasting_part(self) -> bool:
         """Whether the alteration changes an operation's `result` or `error`.
 
-        Every response about an ended operation repeats `result` and `error`.
+        Every response about a finished operation repeats `result` and `error`.
         """
         return any(read_pointer(pointer)[:1] in _LASTING for pointer in self.pointers)
 
@@ -105,13 +105,13 @@ _LASTING = tuple((part,) for part in LASTING_PARTS)
 
 
 class PartChange(Struct, frozen=True):
-    """A changed part of a response.
+    """A part of a response that was changed.
 
     `part` is a JSON Pointer, the name of a header, or `status`.
 
-    `before` and `after` are strings. If the part is in the body, the strings contain JSON. If the
-    part was duplicated, `after` is the part's JSON followed by the word `twice`. `before` is None
-    if the part was added, and `after` is None if the part was removed.
+    `before` and `after` are strings. For a part of the body, they contain JSON. If the part was
+    duplicated, `after` is its JSON followed by the word `twice`. `before` is None if the part was
+    added, and `after` is None if the part was removed.
     """
 
     part: str
@@ -127,9 +127,9 @@ class Altered(Struct, frozen=True):
 
 
 class Unaltered(Struct, frozen=True):
-    """The reason why a response was not changed.
+    """Why an alteration did not change a response.
 
-    `forbidden` is set if the contract forbids the change. `is_same` means that the change would
+    `forbidden` is set if the contract forbids the change. `is_same` is true if the change would
     leave the response as it is.
     """
 
@@ -149,9 +149,9 @@ def alter_response(
 ) -> Altered | Unaltered:
     """Apply an alteration to a call's response.
 
-    Return the altered response, or the reason why the response was not altered.
+    Return the altered response, or the reason why it was not altered.
 
-    `draw` returns an integer from 0 up to, but not including, its argument. `is_sample` means that
+    `draw` returns an integer from 0 up to, but not including, its argument. `is_sample` is true if
     `response` is a sample with invented times.
     """
     try:
@@ -176,7 +176,7 @@ def alter_response(
 
 
 class _NoSuchPart(Exception):
-    """The response does not have the part that a change names."""
+    """The response does not contain a part that the alteration names."""
 
 
 class _Writer:
@@ -195,7 +195,7 @@ class _Writer:
     def write(self, alteration: Alteration, draw: Draw) -> Altered:
         """Apply an alteration, and return the altered response.
 
-        Raises _NoSuchPart if the response lacks a named part.
+        Raises _NoSuchPart if the response lacks a part that the alteration names.
         """
         if alteration.headers is not None:
             for name, value in alteration.headers.items():
@@ -220,7 +220,7 @@ class _Writer:
         return self.altered()
 
     def altered(self) -> Altered:
-        """Return the response with all changes made so far."""
+        """Return the response with the changes that have been made."""
         return Altered(self._response, tuple(self._changes))
 
     def write_status(self, status: int) -> None:
@@ -248,9 +248,7 @@ class _Writer:
         self._response = replace(self._response, headers=tuple(headers))
 
     def write_value(self, pointer: str, value: Any) -> None:
-        """Set a part of the body. A missing part is added to the object or list to which it
-        belongs.
-        """
+        """Set a part of the body. If the part is missing, add it to its object or list."""
         text = self._json()
         tokens = read_pointer(pointer)
         positions = text.find(tokens)
@@ -285,7 +283,7 @@ class _Writer:
         return text
 
     def remove(self, pointers: tuple[str, ...]) -> None:
-        """Remove the parts of the body to which the pointers refer."""
+        """Remove the parts of the body that the pointers refer to."""
         text = self._json()
         chosen = {position for pointer in pointers for position in self._positions(pointer)}
         outermost = {
@@ -293,7 +291,7 @@ class _Writer:
             for position in chosen
             if not any(position[:length] in chosen for length in range(len(position)))
         }
-        # Start with the last part, because each removal shifts the parts after it.
+        # Each removal shifts the parts after it, so start with the last part.
         changed = text
         removed = []
         for position in sorted(outermost, reverse=True):
@@ -354,11 +352,11 @@ class _Writer:
 
 
 def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[str]:
-    """Return the fields that only the other kind of response has: for a success, those of a
-    problem, and vice versa.
+    """Return the fields that only the other kind of response has: for a successful response, those
+    of a problem, and vice versa.
 
-    An alteration that sets such a field is meant for responses of the other kind, so it must not
-    add the field to this response.
+    An alteration that sets such a field is meant for the other kind of response, so it must not add
+    the field to this one.
     """
     success = RESOURCES[spec.response].names
     problem = RESOURCES["ProblemDetails"].names
@@ -378,7 +376,7 @@ def _differs(text: str, other: str) -> bool:
 
 
 def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
-    """Return an altered response after updating every part that repeats a changed part."""
+    """Update every part of an altered response that repeats a changed part, and return the result."""
     after = changed.response
     old = _members(before)
     new = _members(after)
@@ -397,7 +395,7 @@ def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
 
 
 def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -> None:
-    """Copy a problem's changed status from the HTTP status to the body, or vice versa."""
+    """If a problem's status changed, copy it from the HTTP status to the body, or vice versa."""
     if after.status != before.status:
         writer.write_value("/status", after.status)
         return
@@ -409,7 +407,7 @@ def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -
 def _repeat(
     writer: _Writer, before: SentResponse, after: SentResponse, header: str, name: str
 ) -> None:
-    """Copy a changed value from a header to the field that repeats the header, or vice versa."""
+    """If a value changed, copy it from a header to the field that repeats the header, or vice versa."""
     old = _members(before)
     new = _members(after)
     value = after.header(header)

@@ -1,4 +1,4 @@
-"""The declaration of an assumption: its documentation, and the responses that it affects."""
+"""Declares assumptions: their documentation, and the responses that they affect."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from msgspec import Struct
 
 from hosting_emulator.contract.calls import CallName
 
-#: Groups of calls: every call, calls with an Idempotency-Key, calls with a body, and owner-only
-#: calls.
+#: Groups of calls: all calls, calls with an Idempotency-Key, calls with a body, and calls for
+#: owners only.
 CallGroup = Literal["every", "idempotent", "body", "owner"]
 #: The calls whose responses an assumption affects: a single call, a group of calls, or all calls
-#: that return a certain resource.
+#: that return a particular resource.
 Affected: TypeAlias = CallName | CallGroup | type[Struct]
 
 
 class OutsideTheLetter(Struct, frozen=True):
-    """The alternatives of an assumption that contradict a sentence of the contract.
+    """The alternatives for an assumption that contradict a sentence of the contract.
 
-    `alternatives` lists the values in the form shown to users. The default is the only value that
+    `alternatives` lists these values, in the form in which users see them. Only the default
     conforms to the contract.
     """
 
@@ -28,15 +28,15 @@ class OutsideTheLetter(Struct, frozen=True):
 
 
 class Assumption(Struct, frozen=True, kw_only=True):
-    """The documentation of an assumption that users can set.
+    """Documents an assumption that users can set.
 
-    Every field of `Assumptions` has an Assumption in its `Annotated` type.
+    The `Annotated` type of every field in `Assumptions` contains one.
 
-    `doc` describes what the assumption decides. `sentence` is the sentence of the contract that
-    leaves the decision open. `affects` names the calls whose responses the assumption affects, but
-    may omit the calls whose rows in `calls.py` already name the assumption. `unseen` is the reason
-    why the contract check never observes the assumption. `needs` names the options that the
-    contract check needs to observe the assumption.
+    `doc` describes what the assumption determines. `sentence` is the sentence of the contract that
+    leaves the point open. `affects` names the calls whose responses the assumption affects.
+    `affects` can omit calls whose rows in `calls.py` already name the assumption. `unseen` is the
+    reason why the contract check cannot observe the assumption. `needs` names the options without
+    which the contract check cannot observe the assumption.
     """
 
     doc: str
@@ -48,9 +48,9 @@ class Assumption(Struct, frozen=True, kw_only=True):
 
 
 class FixedAssumption(Struct, frozen=True, kw_only=True):
-    """A choice that users cannot set, on a point where the contract is silent.
+    """A choice that users cannot set, about a point on which the contract is silent.
 
-    `reason` explains why users cannot set the choice.
+    `reason` explains why users cannot set it.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""Describes the assumptions for documentation, and warns of values that contradict the contract."""
+"""Describes the assumptions for the documentation, and warns about values that contradict the
+contract.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,12 @@ from hosting_emulator.contract.fixed_assumptions import FIXED
 
 
 def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
-    """Return a row for each assumption: name, value, default, alternatives, about, sentence.
+    """Return a row for each assumption, with its name, value, default, alternatives, description
+    and sentence.
 
     `outside_the_letter` lists the alternatives that contradict the contract, and `contradicts` is
-    the contradicted sentence. `warning` is empty unless the value contradicts the contract. The
-    last rows are choices that users cannot set, with the reason in `fixed`.
+    the sentence that they contradict. `warning` is empty unless the value contradicts the contract.
+    The last rows are the choices that users cannot set. In those, `fixed` contains the reason.
     """
     rows = [_row(assumptions, name) for name in Assumptions.__struct_fields__]
     return rows + [_fixed_row(fixed) for fixed in FIXED.values()]
@@ -61,9 +64,9 @@ def _fixed_row(fixed: FixedAssumption) -> dict[str, Any]:
 
 
 def alternatives(name: str) -> list[Any]:
-    """Return all values that an assumption may have, except its default.
+    """Return all values that an assumption can have, except for its default.
 
-    An empty list means that the assumption may have any value of its type.
+    An empty list means that it can have any value of its type.
     """
     default = getattr(DEFAULTS, name)
     if isinstance(default, tuple | dict):
@@ -77,17 +80,19 @@ def alternatives(name: str) -> list[Any]:
 
 
 def outside_the_letter(name: str) -> OutsideTheLetter | None:
-    """Return the alternatives of an assumption that contradict the contract, or None."""
+    """Return the alternatives for an assumption that contradict the contract, or None if there are
+    none.
+    """
     return _declarations()[name].outside_the_letter
 
 
 def is_outside_the_letter(name: str, value: Any) -> bool:
-    """Return whether `value` for an assumption contradicts a sentence in the contract."""
+    """Return whether an assumption with this value contradicts a sentence of the contract."""
     return outside_the_letter(name) is not None and value != getattr(DEFAULTS, name)
 
 
 def warnings_of(assumptions: Assumptions) -> list[str]:
-    """Return a warning for each assumption whose value contradicts a sentence of the contract."""
+    """Return a warning for each assumption with a value that contradicts a sentence of the contract."""
     warnings = [_warning(name, value) for name, value in assumptions.changes().items()]
     return [warning for warning in warnings if warning]
 
@@ -107,9 +112,9 @@ def _warning(name: str, value: Any) -> str:
 
 
 def why_unseen(name: str) -> str:
-    """Return the reason why the contract check never observes an assumption.
+    """Return why the contract check cannot observe an assumption.
 
-    Return an empty string if the contract check can observe the assumption.
+    Return an empty string if it can.
     """
     reason = _declarations()[name].unseen
     if not reason and isinstance(getattr(DEFAULTS, name), tuple):
@@ -118,9 +123,9 @@ def why_unseen(name: str) -> str:
 
 
 def needed_to_observe(name: str) -> str:
-    """Return the options that the contract check needs to observe an assumption.
+    """Return the options without which the contract check cannot observe an assumption.
 
-    Return an empty string if the contract check needs no options.
+    Return an empty string if no options are needed.
     """
     return _declarations()[name].needs
 
@@ -129,16 +134,15 @@ def needed_to_observe(name: str) -> str:
 
 
 def affects_every_call(name: str) -> bool:
-    """Return whether an assumption can affect the responses of every call."""
+    """Return whether an assumption can affect the responses to every call."""
     return "every" in _affected(name)
 
 
 def affects_call(name: str, spec: CallSpec) -> bool:
-    """Return whether an assumption affects the responses of this call in particular.
+    """Return whether an assumption affects the responses to this call in particular.
 
     An assumption affects a call if the call's row names the assumption, or if the assumption's
-    `affects` covers the call. An assumption whose `affects` covers every call does not affect a
-    call in particular.
+    `affects` covers the call. An assumption that affects every call affects none in particular.
     """
     if name in spec.assumptions:
         return True

@@ -1,4 +1,4 @@
-"""Parsers for the values of assumptions: profiles, retention times and rate limits."""
+"""Parses the values of assumptions: profiles, retention times and rate limits."""
 
 from __future__ import annotations
 

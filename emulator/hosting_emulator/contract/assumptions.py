@@ -1,8 +1,8 @@
 """Assumptions: named settings, each with a default, for the points on which the contract is silent.
 
-This module declares the default of every assumption. A client must not depend on a default. Each
-assumption's field carries its documentation in an `Assumption`, which `assumption_table.py` reads.
-The choices that users cannot set are in `fixed_assumptions.py`.
+This module declares all assumptions and their defaults, on which a client must not depend. Each
+field's type contains an `Assumption` with the documentation, which `assumption_table.py` reads.
+Choices that users cannot set are in `fixed_assumptions.py`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from hosting_emulator.contract.resources import (
 )
 from hosting_emulator.contract.suggestions import nearest
 
-#: The default code of each condition for which the contract names no code.
+#: The default code for each condition to which the contract assigns no code.
 CONDITIONS = {
     "session_missing": "interactive_login_required",
     "no_permission_enabled": "api_key_permissions_unavailable",
@@ -55,7 +55,7 @@ CONDITIONS = {
     "credits_used_up": "insufficient_organization_credits",
     "plan_too_small": "paid_plan_required",
 }
-#: The codes for which the contract names no condition.
+#: The codes to which the contract assigns no condition.
 _OPEN_CODES = tuple(
     code
     for code in PROBLEMS
@@ -79,39 +79,40 @@ DEPLOYMENT_STATUSES = (
     "superseded",
 )
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
-#: The word that the contract names for each open set. Every list of words for an open set must
-#: contain the contract's word.
+#: For each open set of words, the word that the contract names. Any list of words for the set must
+#: contain it.
 CONTRACT_WORDS = {
     "progress_phases": "queued",
     "reconciliation_states": "required",
     "deployment_statuses": "queued",
     "database_states": "init",
 }
-#: The assumptions that list words.
+#: The assumptions whose values are lists of words.
 _WORD_LISTS = (*CONTRACT_WORDS, "key_permissions", "data_modes")
 
 
 class AssumptionRefused(ValueError):
-    """An assumption does not exist, or its value is not allowed.
+    """An assumption does not exist, or a value for it is not allowed.
 
-    The message names the valid choices, or says how to list them.
+    The message names the valid choices or says how to list them.
     """
 
 
-#: The type of an assumption that sets the name of a query parameter.
+#: The type of an assumption that is the name of a query parameter.
 _Parameter = Annotated[str, whole(r"^[A-Za-z$_][A-Za-z0-9$_.\[\]-]{0,63}$")]
 #: The characters allowed in a path segment.
 _SEGMENT = "[A-Za-z0-9_.:~-]"
 _LABEL = "[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?"
-#: The characters allowed in a URI before its query and fragment (RFC 3986), except the slash.
+#: The characters, other than the slash, that a URI can contain before its query and fragment (RFC
+#: 3986).
 _URI = r"A-Za-z0-9._~:@!$&'()*+,;=%\[\]-"
 _Zone = Annotated[str, whole(rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 
 
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All assumptions of a world.
+    """All of a world's assumptions.
 
-    Instances are immutable, and `changed()` returns a changed copy.
+    Instances are immutable. `changed()` returns a modified copy.
     """
 
     accepted_status: Annotated[
@@ -124,14 +125,14 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     key_created_status: Annotated[
         Literal[201, 200],
         Assumption(
-            doc="The success status of the first creation of an API key.",
+            doc="The success status of creating an API key for the first time.",
             sentence="Success status codes of operations 2, 3 and 4: not shown.",
         ),
     ] = 201
     key_replayed_status: Annotated[
         Literal[200, 201],
         Assumption(
-            doc="The success status of an exact replay of an API key's creation.",
+            doc="The success status of an exact replay of an API key creation.",
             sentence="Success status codes of operations 2, 3 and 4: not shown.",
         ),
     ] = 200
@@ -150,8 +151,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         ),
         Assumption(
             doc=(
-                "The path at which an operation is polled. The path must be under /v1 and "
-                "contain {operation_id} once. {project_id} may come before {operation_id}."
+                "The path at which an operation is polled. The path must be under /v1, and must "
+                "contain {operation_id} exactly once. {project_id} is allowed before "
+                "{operation_id}."
             ),
             sentence="poll the same operation [no path given]",
         ),
@@ -180,7 +182,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         int,
         Meta(ge=1, le=100),
         Assumption(
-            doc="The number of items on a page if the request does not set a page size.",
+            doc="The number of items on a page if the request does not specify a page size.",
             sentence=(
                 "Query parameter names for the cursor and the page size, default page size and "
                 "ordering: not shown."
@@ -190,7 +192,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployment_order: Annotated[
         Literal["newest_first", "oldest_first"],
         Assumption(
-            doc="The order of the listed deployments.",
+            doc="The order in which deployments are listed.",
             sentence=(
                 "Query parameter names for the cursor and the page size, default page size and "
                 "ordering: not shown."
@@ -223,8 +225,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["refused", "dev", "prod"],
         Assumption(
             doc=(
-                "The response to a request that does not choose an environment: 400 "
-                "invalid_request, or the response for either dev or prod."
+                "How a request that does not choose an environment is handled: refused with 400 "
+                "invalid_request, or treated as a request for dev or for prod."
             ),
             sentence="Its name, default and whether it is required: not shown.",
         ),
@@ -234,11 +236,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Assumption(
             doc=(
                 "How expected_source_generation is handled. `checked` requires a number of at "
-                "least 0. The number is compared with the project's generation when the "
-                "request arrives (409 etag_mismatch if the numbers differ) and when the "
-                "operation starts. `any_integer` also accepts negative numbers. `optional` "
-                "compares the number only if it is present. `ignored` never compares the "
-                "number."
+                "least 0. The number is compared with the project's generation when the request "
+                "arrives (409 etag_mismatch if the two differ), and again when the operation "
+                "starts. `any_integer` also accepts negative numbers. `optional` compares the "
+                "number only if it is present, and `ignored` never compares it."
             ),
             sentence="Meaning and bounds of expected_source_generation: not shown.",
             affects=("initialize_managed_source",),
@@ -256,9 +257,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["successes", "all_answers"],
         Assumption(
             doc=(
-                "Which responses are remembered for an Idempotency-Key: only successes, or "
-                "also the call's own refusals that are not retryable. A request that is "
-                "invalid or lacks access never uses up its key."
+                "Which responses are remembered for an Idempotency-Key: only successes, or also "
+                "refusals by the call itself that are not retryable. A request that is invalid "
+                "or lacks access never uses up its key."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
@@ -269,8 +270,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Assumption(
             doc=(
                 "How long a response is remembered for an Idempotency-Key: `forever`, or a "
-                "duration of world time such as `24h`. After this duration, a retry of an API "
-                "key's creation creates another token."
+                "duration of world time such as `24h`. After that, retrying an API key creation "
+                "creates another key."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
@@ -286,8 +287,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["first_response", "current"],
         Assumption(
             doc=(
-                "The replay for a repeated request to start an operation (calls 2 and 4): the "
-                "first response, byte for byte, or the operation's current state."
+                "What a repeated request to start an operation (calls 2 and 4) returns: the "
+                "first response, byte for byte, or the operation in its current state."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=(
@@ -300,9 +301,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["wait", "refuse"],
         Assumption(
             doc=(
-                "How a request is handled while another request with the same Idempotency-Key "
-                "is in progress: the later request waits and gets the replay, or is refused "
-                "with service_unavailable."
+                "How a request is handled while another request with the same Idempotency-Key is "
+                "in progress: it waits and gets the replay, or it is refused with "
+                "service_unavailable."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
@@ -313,9 +314,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         Assumption(
             doc=(
-                "How an operation that initializes a source progresses: `timed QUEUED "
-                "RUNNING`, `immediate`, `per_poll N` or `manual`. An operation keeps the "
-                "profile under which it was accepted."
+                "How an operation that initializes a source progresses: `timed QUEUED RUNNING`, "
+                "`immediate`, `per_poll N` or `manual`. An operation keeps the profile under "
+                "which it was accepted."
             ),
             sentence="Transitions: not shown.",
             affects=("initialize_managed_source",),
@@ -338,7 +339,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     progress_phases: Annotated[
         tuple[str, str, str, str, str],
         Assumption(
-            doc="The words of progress.phase in order, including `queued`.",
+            doc="The words used for progress.phase, in order. The list must include `queued`.",
             sentence=(
                 "Allowed values of progress.phase, reconciliation.state and error.code [...]: not "
                 "shown."
@@ -349,7 +350,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     reconciliation_states: Annotated[
         tuple[str, str, str, str],
         Assumption(
-            doc="The words of reconciliation.state, including `required`.",
+            doc="The words used for reconciliation.state. The list must include `required`.",
             sentence=(
                 "Allowed values of progress.phase, reconciliation.state and error.code [...]: not "
                 "shown."
@@ -360,7 +361,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployment_statuses: Annotated[
         tuple[str, str, str, str, str, str, str],
         Assumption(
-            doc="The words of Deployment.status, including `queued`.",
+            doc="The words used for Deployment.status. The list must include `queued`.",
             sentence="Deployment.status values beyond queued: not shown.",
             affects=(DeploymentPage,),
         ),
@@ -369,7 +370,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         tuple[Literal["shared"], str],
         Assumption(
             doc=(
-                "The words of data_mode: the contract's word for a database shared by both "
+                "The words used for data_mode: the contract's word for a database shared by both "
                 "environments, and a word for separate databases."
             ),
             sentence="data_mode values beyond shared, [...]: not shown.",
@@ -379,7 +380,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     database_states: Annotated[
         tuple[str, str, str, str, str],
         Assumption(
-            doc="The words of a database's state and pending_state, including `init`.",
+            doc=(
+                "The words used for a database's state and pending_state. The list must include "
+                "`init`."
+            ),
             sentence="database state / pending_state values beyond init: not shown.",
             affects=(DatabaseCompute,),
         ),
@@ -387,7 +391,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     flag_reenabled: Annotated[
         Literal["kept", "renewed"],
         Assumption(
-            doc="Whether enabled_at changes when the owner switches on a flag that is already on.",
+            doc="Whether switching on a flag that is already on changes enabled_at.",
             sentence="when the current owner switched the flag on",
             affects=(PoweredByFlag,),
         ),
@@ -396,8 +400,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["operations_refused", "nothing_refused"],
         Assumption(
             doc=(
-                "Whether an organization without credits may start operations (calls 2 and 4) "
-                "or is refused with 402 insufficient_organization_credits."
+                "Whether an organization without credits can start operations (calls 2 and 4) or "
+                "is refused with 402 insufficient_organization_credits."
             ),
             sentence="Available at zero credits.",
             affects=(
@@ -411,8 +415,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["any", "paid"],
         Assumption(
             doc=(
-                "The plan that applying domains requires. With `paid`, a Free workspace is "
-                "refused with 402 paid_plan_required."
+                "Which plan applying domains requires. With `paid`, a Free workspace is refused "
+                "with 402 paid_plan_required."
             ),
             sentence="a Free workspace may connect its own domain to this project",
             affects=("apply_project_domains",),
@@ -463,13 +467,13 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         tuple[str, str, str, str, str, str, str],
         Assumption(
             doc=(
-                "The names of an API key's permissions, in this order: read projects, write "
-                "projects, write domains, read deployments, read databases, read DNS, write "
-                "dev access."
+                "The names of the permissions that an API key can have, in this order: read "
+                "projects, write projects, write domains, read deployments, read databases, read "
+                "DNS, write dev access."
             ),
             sentence="Names of the permissions carried in key.permissions: not shown.",
             affects=(UserApiKeyCreation,),
-            unseen="no call shows what each name means",
+            unseen="no call shows what the names mean",
         ),
     ] = PERMISSIONS
     key_prefix: Annotated[
@@ -484,9 +488,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     token_lifetime: Annotated[
         Duration,
         Assumption(
-            doc="The lifetime of an access token from a sign-in, in world time.",
+            doc="The lifetime of an access token issued at a sign-in, in world time.",
             sentence="an access JWT [...]",
-            unseen="one token does not show the lifetime of other tokens",
+            unseen="the lifetime of one token says nothing about that of others",
         ),
     ] = "1h"
     token_audience: Annotated[
@@ -516,7 +520,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unknown_body_fields: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="How unknown body fields are handled when a source is initialized or a key is created.",
+            doc=(
+                "How unknown fields in the body are handled when a source is initialized or "
+                "a key is created."
+            ),
             sentence="No additional properties [said of operation 1 alone].",
             affects=(
                 "initialize_managed_source",
@@ -527,7 +534,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unexpected_body: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="How a request body is handled if the call takes no body.",
+            doc="How a request body is handled if the call does not take one.",
             sentence="No request body.",
             affects=(
                 DeploymentPage,
@@ -541,7 +548,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unknown_query_parameters: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="How query parameters that a call does not define are handled.",
+            doc="How query parameters that the call does not define are handled.",
             sentence="Query: [...]",
             affects=("every",),
         ),
@@ -550,8 +557,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["not_found", "invalid_request"],
         Assumption(
             doc=(
-                "The response to an id in the path that is not a Ulid: 404 resource_not_found "
-                "or 400 invalid_request."
+                "How an id in the path that is not a Ulid is refused: with 404 "
+                "resource_not_found or 400 invalid_request."
             ),
             sentence=(
                 "Which HTTP status each other code uses, and which code follows which other "
@@ -581,20 +588,20 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["method_not_allowed", "not_found"],
         Assumption(
             doc=(
-                "The response to a method that the path does not support: 405 invalid_request "
-                "with an Allow header, or 404 resource_not_found."
+                "How a method that the path does not support is refused: with 405 "
+                "invalid_request and an Allow header, or with 404 resource_not_found."
             ),
             sentence=(
                 "Which HTTP status each other code uses, and which code follows which other "
                 "condition: not shown."
             ),
-            unseen="the check sends only methods that the contract names",
+            unseen="the check only sends methods that the contract names",
         ),
     ] = "method_not_allowed"
     problem_statuses: Annotated[
         dict[str, int],
         Assumption(
-            doc="HTTP statuses for problem codes whose status the contract leaves open.",
+            doc="The HTTP statuses of problem codes for which the contract leaves the status open.",
             sentence=(
                 "Which HTTP status each other code uses, and which code follows which other "
                 "condition: not shown."
@@ -607,7 +614,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             doc=(
                 "Whether the call that sets the flag (call 1) returns only the error statuses "
                 "that the contract lists. With `closed`, a problem whose status is not listed "
-                "gets the usual status of its code if that status is listed, and 400 otherwise."
+                "gets the usual status of its code instead if that is listed, and 400 otherwise."
             ),
             sentence="Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details).",
             affects=(PoweredByFlag,),
@@ -634,11 +641,11 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         Assumption(
             doc=(
-                "The number of requests that a user may send in a period of world time, such "
-                "as `100/60s`, or `off`. A period starts with a user's first request after the "
-                "previous period. A call still counts if it is refused afterwards, for example "
-                "because of its body or because access is lacking. Requests to other paths and "
-                "requests with a body that is too long do not count."
+                "The number of requests that a user can send in a period of world time, such as "
+                "`100/60s`, or `off`. A period starts with the user's first request after the "
+                "end of the previous one. A call counts even if it is then refused, for example "
+                "because of its body or for lack of access. Requests to other paths and requests "
+                "with an oversized body do not count."
             ),
             sentence="Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
             affects=("every",),
@@ -657,8 +664,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         _Zone,
         Assumption(
             doc=(
-                "The DNS zone of dev origins. In a world other than the default world, the "
-                "world's name precedes the zone."
+                "The DNS zone of dev origins. In worlds other than the default one, the zone is "
+                "prefixed with the world's name."
             ),
             sentence="hostnames (derived by the server, not supplied)",
             affects=(
@@ -695,8 +702,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         path = self.operation_path
         if re.search(r"/\.\.?(/|$)", path):
             raise ValueError(
-                "operation_path must not contain a segment `.` or `..`, because "
-                "clients remove such segments"
+                "operation_path must not contain the segments `.` and `..`, because clients "
+                "remove them"
             )
         for spec in CALLS.values():
             if overlap(path, spec.path):
@@ -728,14 +735,14 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         return self.condition_codes.get(condition, CONDITIONS[condition])
 
     def changed(self, values: Mapping[str, Any]) -> Assumptions:
-        """Return a copy of these assumptions in which `values` replace the current values.
+        """Return a copy of these assumptions with some values replaced by those in `values`.
 
-        A value may be a string from the command line: a number, a word, words separated by commas,
-        or pairs of the form `code=status,…`. Raises AssumptionRefused if there is no such
-        assumption or its value is not allowed.
+        A value can be a string from the command line: a number, a word, comma-separated words, or
+        pairs of the form `code=status,…`. Raises AssumptionRefused if an assumption does not exist
+        or a value is not allowed.
         """
         merged = msgspec.structs.asdict(self)
-        changed = convert(merged, Assumptions)  # the result if `values` is empty
+        changed = convert(merged, Assumptions)  # this is the result if `values` is empty
         for name, value in values.items():
             if name not in merged:
                 raise AssumptionRefused(_why_unknown(name, merged))
@@ -751,7 +758,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         return changed
 
     def changes(self) -> dict[str, Any]:
-        """Return the assumptions that differ from their defaults, as a mapping of names to values."""
+        """Return the assumptions that differ from their defaults, as a mapping from names to values."""
         if self == DEFAULTS:
             return {}
         return {
@@ -762,7 +769,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 def _why_unknown(name: str, names: Collection[str]) -> str:
-    """Return the reason why no assumption with this name can be set."""
+    """Return why no assumption with this name can be set."""
     if name in FIXED:
         return f"{name} cannot be set: {FIXED[name].reason}"
     hint = nearest(name, names) or "; `hosting-emulator contract assumptions` lists all assumptions"
@@ -770,7 +777,7 @@ def _why_unknown(name: str, names: Collection[str]) -> str:
 
 
 def plain_value(value: Any) -> Any:
-    """Return the JSON form of an assumption's value."""
+    """Return an assumption's value in its JSON form."""
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -802,7 +809,9 @@ def _read_pairs(text: str) -> dict[str, Any]:
 def _check_words(
     assumption: str, pairs: Mapping[str, str], keys: Collection[str], values: Collection[str]
 ) -> None:
-    """Check the keys and values of an assumption that maps words to words. Raises ValueError."""
+    """Check the keys and values of an assumption that maps words to words. Raises ValueError for an
+    unknown word.
+    """
     for key, value in pairs.items():
         for word, allowed in ((key, keys), (value, values)):
             if word not in allowed:
@@ -810,5 +819,5 @@ def _check_words(
                 raise ValueError(f"{assumption}: there is no {word!r}{hint}")
 
 
-#: The default of every assumption.
+#: All assumptions with their default values.
 DEFAULTS = Assumptions()

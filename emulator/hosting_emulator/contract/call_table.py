@@ -1,7 +1,7 @@
-"""The calls under a world's assumptions: paths, statuses, codes and roles.
+"""The calls as determined by a world's assumptions: paths, statuses, codes and roles.
 
-If a row in `calls.py` names an assumption instead of a value, this module gets the value from a
-world's assumptions.
+Where a row in `calls.py` names an assumption instead of a value, this module takes the value from
+the world's assumptions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CHECK_THE_PATH = "Check the method and the path of the request."
 
 
 class Match(Struct, frozen=True):
-    """The call that a request's path matches, and the id of the call's subject from the path."""
+    """The call that a request's path matches, and the id of its subject, taken from the path."""
 
     spec: CallSpec
     subject_id: str
@@ -45,8 +45,7 @@ class Match(Struct, frozen=True):
 class MethodRefused(Refused):
     """A refusal with status 405.
 
-    The path exists, but does not support the method. `allow` lists the methods that the path
-    supports.
+    The path exists, but does not support the method. `allow` lists the methods that it supports.
     """
 
     def __init__(self, method: str, allow: list[str], subject: Subject, subject_id: str) -> None:
@@ -61,7 +60,7 @@ class MethodRefused(Refused):
         self.subject_id = subject_id
 
     def as_unknown_path(self) -> Refused:
-        """Return a refusal with status 404, as if the path did not exist."""
+        """Return a refusal with status 404 instead, as if the path did not exist."""
         why = f"the path allows {self.allow}"
         return Refused(
             "resource_not_found",
@@ -73,7 +72,9 @@ class MethodRefused(Refused):
 
 
 class PathRefused(Refused):
-    """A refusal with status 404, because no call has the path. `hint` names the nearest call, if any."""
+    """A refusal with status 404, because no call has this path. `hint` names the most similar call,
+    if any.
+    """
 
     def __init__(self, hint: str) -> None:
         super().__init__(
@@ -88,7 +89,7 @@ class PathRefused(Refused):
 class _Route(Struct, frozen=True):
     """A call, with its path as a regular expression.
 
-    `fixed_characters` is the number of characters in the path outside its ids.
+    `fixed_characters` is the number of characters in the path, not counting ids.
     """
 
     spec: CallSpec
@@ -102,11 +103,11 @@ def _route(spec: CallSpec) -> _Route:
 
 
 class CallTable:
-    """The calls under a world's assumptions, with a look-up by method and path.
+    """The calls as determined by a world's assumptions, with lookup by method and path.
 
-    A match covers the whole path, including a suffix after an id, such as `:cancel`. If several
-    paths match, the path with the most characters outside its ids wins. Look-ups are cached,
-    because clients request the same few paths again and again.
+    A match covers the whole path, including any suffix after an id, such as `:cancel`. If several
+    paths match, the one with the most characters outside its ids wins. Lookups are cached, because
+    clients request the same few paths again and again.
     """
 
     def __init__(self, assumptions: Assumptions = DEFAULTS) -> None:
@@ -121,14 +122,14 @@ class CallTable:
         return iter(self.specs)
 
     def recognize(self, method: str, path: str) -> Match | None:
-        """Return the call and the id in the path, or None if no call has this method and path."""
+        """Return the call and the id from the path, or None if no call has this method and path."""
         try:
             return self.find(method, path)
         except Refused:
             return None
 
     def _find(self, method: str, path: str) -> Match:
-        # Keep an escaped slash escaped, because it does not end a segment.
+        # An escaped slash does not end a segment, so keep it escaped.
         text = unquote(re.sub("%2f", "%252F", path, flags=re.IGNORECASE))
         matches: list[tuple[int, Match]] = []
         for route in self._routes:
@@ -154,7 +155,7 @@ def _with_assumed_path(spec: CallSpec, assumptions: Assumptions) -> CallSpec:
 
 @lru_cache(maxsize=16)
 def calls_at(operation_path: str) -> CallTable:
-    """Return the table of calls for worlds in which operations are polled at `operation_path`."""
+    """Return the call table for worlds in which operations are polled at `operation_path`."""
     return CallTable(Assumptions(operation_path=operation_path))
 
 
@@ -171,7 +172,7 @@ def success_status(spec: CallSpec, assumptions: Assumptions) -> int:
 
 
 def assumed_status(status: AssumedStatus, assumptions: Assumptions) -> int:
-    """Return the assumed value of a status that the contract leaves open."""
+    """Return the value that a world assumes for a status that the contract leaves open."""
     return int(getattr(assumptions, status.assumption))
 
 
@@ -183,7 +184,7 @@ def least_role(spec: CallSpec, assumptions: Assumptions) -> str:
 
 
 def problem_codes(spec: CallSpec, assumptions: Assumptions) -> list[str]:
-    """Return the problem codes that a call may return, including codes set by `condition_codes`."""
+    """Return the problem codes that a call can return, including those set by `condition_codes`."""
     codes = [*COMMON_CODES]
     if spec.idempotent:
         codes.append("idempotency_key_reused")
@@ -197,11 +198,11 @@ def problem_codes(spec: CallSpec, assumptions: Assumptions) -> list[str]:
 def problem_status(
     code: str, assumptions: Assumptions, spec: CallSpec | None = None, own: int | None = None
 ) -> int:
-    """Return the status that a problem with this code has in a response to a call.
+    """Return the status of a problem with this code in a response to a call.
 
-    `own` is a status that was chosen for this response, and overrides the assumption. If the
-    contract lists a call's error statuses, the call returns only listed statuses, unless the
-    `listed_statuses` assumption is `open`.
+    `own` is a status that was chosen for this response and overrides the assumption. If the
+    contract lists a call's error statuses, the call returns no others, unless the `listed_statuses`
+    assumption is `open`.
     """
     usual = PROBLEMS[code].status
     status = assumptions.problem_statuses.get(code, usual)
@@ -216,12 +217,14 @@ def problem_status(
 
 
 def parameter_name(parameter: QueryParameter, assumptions: Assumptions) -> str:
-    """Return the name that a query parameter has in requests."""
+    """Return the name of a query parameter in requests."""
     return str(getattr(assumptions, parameter.name_assumption))
 
 
 def parameter_default(parameter: QueryParameter, assumptions: Assumptions) -> Any:
-    """Return the default of a query parameter: `refused` if it is required, None if it has none."""
+    """Return the default value of a query parameter: `refused` if it is required, or None if it has
+    no default.
+    """
     if parameter.default_assumption is None:
         return None
     return getattr(assumptions, parameter.default_assumption)

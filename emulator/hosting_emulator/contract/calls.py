@@ -1,10 +1,9 @@
-"""The contract's eight calls, and the call that polls an operation, which the contract does not
-specify.
+"""The contract's eight calls, and a call for polling an operation, which the contract does not specify.
 
-Each call has a row in this module and a function of the same name in the `calls` package. The rows
-are used by the routes, the query parser, the access check, the OpenAPI document, the explanations,
-the CLI, the SDK, the page and the tests. If a row names an assumption instead of a value,
-`call_table.py` gets the value from a world's assumptions.
+Each call has a row in this module and a function of the same name in the `calls` package. Routing,
+the query parser, the access check, the OpenAPI document, the explanations, the CLI, the SDK, the
+page and the tests all use these rows. Where a row names an assumption instead of a value,
+`call_table.py` takes the value from a world's assumptions.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ from hosting_emulator.contract.resources import (
 )
 
 Subject = Literal["project", "organization", "operation"]
-#: The names of the calls. With this type, editors complete a call's name, and mypy checks the names
-#: in the rows below.
+#: The names of the calls. Thanks to this type, editors can complete the names, and mypy checks the
+#: names in the rows below.
 CallName = Literal[
     "set_project_powered_by_flag",
     "initialize_managed_source",
@@ -48,9 +47,9 @@ CallName = Literal[
     "read_database_compute",
     "get_operation",
 ]
-#: Endpoints outside the API that a fault's `call` may name. `redeem_ticket` redeems a ticket at a
-#: dev origin, and the `idp_` endpoints belong to the identity provider. A fault without a `call`
-#: matches no endpoint outside the API.
+#: The endpoints outside the API that can be named in a fault's `call`. `redeem_ticket` redeems a
+#: ticket at a dev origin, and the `idp_` endpoints belong to the identity provider. A fault without
+#: `call` does not match these endpoints.
 DoorName = Literal[
     "redeem_ticket",
     "idp_discovery",
@@ -62,9 +61,9 @@ DoorName = Literal[
 ]
 DOORS: tuple[DoorName, ...] = get_args(DoorName)
 REDEEM_TICKET = "redeem_ticket"
-#: The prefix of the identity provider's endpoint names.
+#: The prefix that the names of the identity provider's endpoints have.
 IDENTITY_PROVIDER = "idp_"
-#: The problem codes that any call may return.
+#: The problem codes that any call can return.
 COMMON_CODES = (
     "invalid_request",
     "unauthenticated",
@@ -78,13 +77,13 @@ COMMON_CODES = (
 
 
 class QueryParameter(Struct, frozen=True, kw_only=True):
-    """A query parameter of a call. An assumption sets the parameter's name, because the contract
-    does not.
+    """A query parameter of a call. Its name is set by an assumption, because the contract does not
+    specify one.
 
     `value` is the parameter's name in the call's inputs. `name_assumption` is the assumption that
-    sets the parameter's name in requests. If the whole value does not match `pattern`, the error is
-    `complaint`. `default_assumption` is the assumption that sets the default. If the default is
-    `refused`, the parameter is required, and the error for a missing parameter is
+    sets the parameter's name in requests. If the value as a whole does not match `pattern`, the
+    error is `complaint`. `default_assumption` is the assumption that sets the default value. If the
+    default is `refused`, the parameter is required, and the error if it is missing is
     `missing_complaint`. Without a `default_assumption`, the default is None.
     """
 
@@ -106,7 +105,7 @@ class StatedStatus(Struct, frozen=True):
 
 
 class AssumedStatus(Struct, frozen=True):
-    """A success status that is set by an assumption, because the contract states none."""
+    """A success status that is set by an assumption, because the contract does not state it."""
 
     assumption: Literal[
         "accepted_status", "key_created_status", "key_replayed_status", "ticket_created_status"
@@ -116,15 +115,15 @@ class AssumedStatus(Struct, frozen=True):
 class ReadStatus(Struct, frozen=True):
     """The success status of a read, which is 200.
 
-    The `read_status` fixed assumption sets this status, because the contract does not state it.
+    The fixed assumption `read_status` sets this status, because the contract does not state it.
     """
 
 
 class Idempotency(Struct, frozen=True, kw_only=True):
     """The contract's rules for a call's Idempotency-Key.
 
-    `retry_sentence` is the contract's sentence about a repeated key. `replay_status` is the status
-    of an exact replay, or None if a replay has the same status as the first response.
+    `retry_sentence` is the contract's sentence about repeated keys. `replay_status` is the status
+    of an exact replay, or None if it is the same as that of the first response.
     """
 
     retry_sentence: str = ""
@@ -132,14 +131,14 @@ class Idempotency(Struct, frozen=True, kw_only=True):
 
 
 class CallSpec(Struct, frozen=True, kw_only=True):
-    """One of the contract's eight calls, or the call that polls an operation.
+    """One of the contract's eight calls, or the call for polling an operation.
 
-    `codes` are the call's problem codes other than COMMON_CODES and `idempotency_key_reused`.
-    `listed_statuses` are the call's error statuses, if the contract lists all of them. `section`
-    names the call's section in the contract, from which `query_sentence` and `body_sentence` are
-    quoted. `effect` describes what a successful call changes. `path_assumption` is the assumption
-    that sets the path. `success_assumption` is an assumption that affects every successful
-    response.
+    `codes` are the call's problem codes, except for COMMON_CODES and `idempotency_key_reused`.
+    `listed_statuses` are the call's error statuses, if the contract lists them. `section` names the
+    section of the contract that describes the call, from which `query_sentence` and `body_sentence`
+    are quoted. `effect` describes what a successful call changes. `path_assumption` is the
+    assumption that sets the path. `success_assumption` is an assumption that affects every
+    successful response.
     """
 
     call_id: CallName
@@ -194,7 +193,7 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def retry_sentence(self) -> str:
-        """The contract's sentence about a repeated key, or an empty string if there is none."""
+        """The contract's sentence about repeated keys, or an empty string if there is none."""
         return "" if self.idempotency is None else self.idempotency.retry_sentence
 
     @property
@@ -204,8 +203,8 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def role(self) -> Role | AssumedRole | Literal["member"]:
-        """The minimum role in the project or the assumption that sets it, or `member` for a call on
-        an organization.
+        """The minimum project role, or the assumption that sets it, or `member` for a call on an
+        organization.
         """
         return self.access.role if isinstance(self.access, ProjectAccess) else "member"
 
@@ -216,12 +215,12 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def replay_status(self) -> AssumedStatus | None:
-        """The status of an exact replay, or None if it is the same as in the first response."""
+        """The status of an exact replay, or None if it is the same as that of the first response."""
         return None if self.idempotency is None else self.idempotency.replay_status
 
     @property
     def assumptions(self) -> frozenset[str]:
-        """The names of the assumptions that set the call's role, statuses, path or query."""
+        """The names of the assumptions that determine the call's role, statuses, path or query."""
         assumed = [
             part.assumption
             for part in (self.role, self.success, self.replay_status)
@@ -256,8 +255,9 @@ _LIMIT = QueryParameter(
     pattern="[1-9][0-9]?|100",
     complaint="must be an integer from 1 to 100.",
     default_assumption="default_page_size",
-    # The default is in the description, not in the schema. If the default were in the schema,
-    # generated clients would send it with each request, and would then depend on an assumption.
+    # The default is given in the description rather than the schema. If the schema contained the
+    # default, generated clients would send it with every request, and would thus depend on an
+    # assumption.
     description="The maximum number of items on the page",
     default_description="; the default is {}.",
     schema={"type": "integer", "minimum": 1, "maximum": 100},
@@ -419,8 +419,8 @@ ROWS = (
     ),
 )
 
-#: All calls by call_id, in the contract's order. `CALLS` contains the same calls, except the call
-#: that polls an operation.
+#: All calls by call_id, in the contract's order. `CALLS` contains the same calls, except for the
+#: call that polls an operation.
 ALL_CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in ROWS}
 CALLS: dict[str, CallSpec] = {
     call_id: spec for call_id, spec in ALL_CALLS.items() if spec.subject != "operation"
@@ -432,6 +432,6 @@ _BY_OPERATION_ID = {spec.operation_id: call_id for call_id, spec in ALL_CALLS.it
 def call_named(word: str) -> str:
     """Return the call_id for an operationId in the OpenAPI document.
 
-    A word that is not an operationId is returned unchanged.
+    Return any other word unchanged.
     """
     return _BY_OPERATION_ID.get(word, word)

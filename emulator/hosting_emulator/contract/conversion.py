@@ -1,8 +1,9 @@
-"""Converts plain values to typed values with msgspec. The functions are thread-safe.
+"""Converts plain values to typed values with msgspec, in a thread-safe way.
 
-msgspec examines a type at its first use, and runs Python code during the examination. If another
-thread uses the same type before the examination has ended, msgspec reads uninitialized memory, and
-the process crashes. All other modules must convert values with `convert` and `decode_json`.
+msgspec inspects a type when it is first used, and runs Python code while doing so. If another
+thread uses the same type before the inspection is complete, msgspec reads uninitialized memory and
+the process crashes. All other modules must therefore convert values with `convert` and
+`decode_json`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _examined: Final[set[Any]] = set()
 
 @contextmanager
 def _first_use(kind: Any) -> Iterator[None]:
-    """Block conversions to unexamined types in other threads while `kind` is examined."""
+    """While msgspec inspects `kind`, block conversions to uninspected types in other threads."""
     with _examining:
         try:
             yield
@@ -31,7 +32,7 @@ def _first_use(kind: Any) -> Iterator[None]:
 
 
 def convert(value: Any, kind: type[T]) -> T:
-    """Convert a value to a type. Raises msgspec.ValidationError if the value does not fit the type."""
+    """Convert a value to a type. Raises msgspec.ValidationError if this is not possible."""
     if kind in _examined:
         return msgspec.convert(value, kind)
     with _first_use(kind):

@@ -1,4 +1,4 @@
-"""Converts documents written by users to typed values, and explains mistakes in plain words."""
+"""Converts documents written by users to typed values, and explains mistakes in plain English."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _MISSING_FIELD = re.compile("the field '[a-z_]+' is missing")
 class DocumentRefused(ValueError):
     """A user's document was refused.
 
-    `field` is the path of the invalid field, or an empty string if no field can be named.
+    `field` is the path to the invalid field, or an empty string if the mistake is not in a
+    particular field.
     """
 
     def __init__(self, message: str, field: str = "") -> None:
@@ -29,7 +30,7 @@ class DocumentRefused(ValueError):
 
 
 def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
-    """Convert a document to `kind`. Raises DocumentRefused if the document does not fit."""
+    """Convert a document to `kind`. Raises DocumentRefused if this is not possible."""
     try:
         return convert(dict(document), kind)
     except msgspec.ValidationError as error:
@@ -37,14 +38,15 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
 
 
 def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> DocumentRefused:
-    """Return the DocumentRefused that explains an error from msgspec."""
+    """Return a DocumentRefused that explains an error raised by msgspec."""
     message = str(error)
     path = re.findall(r"\.?([a-z_]+|\d+)", message.partition(" - at `$")[2])
     if path:
         names = [name for name in path if not name.isdecimal()]
         reason = plain_reason(message, part_at(kind, names), names[-1])
         return DocumentRefused(reason, ".".join(path))
-    # The type's own check raised the error, so look for the field whose value the message quotes.
+    # The error was raised by the type's own check, so look for the field with the value that the
+    # message quotes.
     for name, value in document.items():
         if isinstance(value, str) and repr(value) in message:
             return DocumentRefused(plain_reason(message, kind, name), name)
@@ -56,8 +58,8 @@ def read_options(
 ) -> S:
     """Convert the options of `word`, such as the name of a kind of fault, to the type `kind`.
 
-    If `options` is None, there are no options to convert. Raises DocumentRefused, whose `field`
-    names the invalid option or is empty. Messages call an option a `noun`, and write `separator`
+    `options` is None if there are no options. Raises DocumentRefused, with the invalid option, if
+    any, as its `field`. In messages, an option is called a `noun`, and `separator` is written
     between `word` and an option. `example` shows valid options in JSON.
     """
     options = {} if options is None else options
@@ -82,7 +84,7 @@ def read_options(
 def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:
     """Return the struct at a path of field names, starting from `kind`.
 
-    If the path leads to a value that is not a struct, return the last struct on the path.
+    If the path leads to a value that is not a struct, return the last struct along the path.
     """
     for name in path:
         for leaf in _leaves(get_type_hints(kind).get(str(name))):
@@ -99,9 +101,9 @@ def words_of(kind: type[Any], field: str) -> list[str]:
 
 
 def type_name(kind: type[Any], field: str) -> str | None:
-    """Return the name that messages use for the values of a field, such as `a duration`.
+    """Return the phrase with which messages describe the values of a field, such as `a duration`.
 
-    Return None if the field's type has no name.
+    Return None if the field's type has no such name.
     """
     types = {part.encode_name: part.type for part in msgspec.structs.fields(kind)}
     return _name_in(types.get(field))
@@ -117,7 +119,7 @@ def _name_in(hint: Any) -> str | None:
 
 
 def _leaves(hint: Any) -> list[Any]:
-    """Return the types and literal words that a type hint contains."""
+    """Return all the types and literal words in a type hint."""
     parts = get_args(hint)
     if not parts:
         return [hint]
@@ -125,7 +127,7 @@ def _leaves(hint: Any) -> list[Any]:
 
 
 def plain_reason(reason: str, kind: type[Any], field: str) -> str:
-    """Return msgspec's reason in plain words.
+    """Return msgspec's reason in plain English.
 
     If a word is not allowed, the reason suggests the nearest allowed word, or lists all allowed
     words.
@@ -157,9 +159,9 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     return reason
 
 
-#: The end of a pattern, escaped as in msgspec's messages.
+#: The end of a pattern, escaped in the way that msgspec's messages are.
 _ESCAPED_END_OF_TEXT = repr(END_OF_TEXT)[1:-1]
-#: For each of msgspec's type names, words that users who write YAML understand.
+#: For each of msgspec's type names, words that make sense to users who write YAML.
 _PLAIN_TYPES = {
     "str": "a string",
     "int": "a whole number",
@@ -171,7 +173,7 @@ _PLAIN_TYPES = {
 
 
 def plain_types(types: str) -> str:
-    """Return msgspec's name for a type in plain words, without null.
+    """Return msgspec's name for a type in plain English, without null.
 
     For example, `int | null` becomes `a whole number`.
     """

@@ -1,4 +1,4 @@
-"""Durations in the forms that users write: `500ms`, `90s`, `10m`, `1h30m`, `90d`, `PT10M`."""
+"""Durations in the forms in which users write them: `500ms`, `90s`, `10m`, `1h30m`, `90d`, `PT10M`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-#: The types of durations and times in users' documents. Error messages use `name` to describe the
+#: The types of durations and times in users' documents. In error messages, `name` describes the
 #: expected type.
 Duration = Annotated[str, Meta(extra={"name": "a duration, such as 5s"})]
 Moment = Annotated[
@@ -22,14 +22,14 @@ _ISO = re.compile(
     r"P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
     r"(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
 )
-#: The longest duration: a thousand years, in milliseconds. A longer duration must be a mistake, and
-#: a much longer duration would exceed the range of timestamps.
+#: The longest allowed duration: a thousand years, in milliseconds. Anything longer must be a
+#: mistake, and a much longer duration would exceed the range of timestamps.
 LONGEST_MS = 365_000 * 86_400_000
 
 
 @lru_cache(maxsize=64)
 def parse_duration_ms(text: str) -> int:
-    """Parse a duration of at most a thousand years, and return milliseconds.
+    """Parse a duration of at most a thousand years, and return it in milliseconds.
 
     Raises ValueError if `text` is not a duration or is too long.
     """
@@ -52,7 +52,7 @@ def parse_duration_ms(text: str) -> int:
 
 
 def format_duration(ms: int) -> str:
-    """Format milliseconds in the short form, such as `1h30m`, `1.25s`, `250ms` or `0s`."""
+    """Format a number of milliseconds in the short form, such as `1h30m`, `1.25s`, `250ms` or `0s`."""
     if 0 < ms < 1000:
         return f"{ms}ms"
     parts: list[str] = []

@@ -1,7 +1,7 @@
-"""Resources and their fields as values, read from the declarations in `resources.py`.
+"""Resources and their fields as plain values, read from the declarations in `resources.py`.
 
-`Resource` and `Field` are used by the OpenAPI document, the parser of request bodies, the contract
-check, variation, conduct and the tests.
+The OpenAPI document, the request body parser, the contract check, variation, conduct and the tests
+all use `Resource` and `Field`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from hosting_emulator.contract.declarations import (
 class Kind(Struct, frozen=True):
     """A kind of value: its name and JSON Schema.
 
-    If a kind has its own schema in the OpenAPI document, `component` is the name of this schema.
-    `items` is the kind of an array's items. If the value is an object or an array of objects,
-    `part` is the name of the object's resource.
+    If a kind has a separate schema in the OpenAPI document, `component` is the name of that schema.
+    For an array, `items` is the kind of its items. If the value is an object or an array of
+    objects, `part` is the name of the objects' resource.
     """
 
     name: str
@@ -38,10 +38,10 @@ class Kind(Struct, frozen=True):
 class Field(Struct, frozen=True, kw_only=True):
     """A field of a resource.
 
-    `sentence_key` is the key of the contract's sentence about the field. `nullable` means that the
-    value may be null. `optional` means that the emulator omits the field if the field has no value.
-    `keywords` are schema keywords that the contract does not state. `FieldSpec` explains the other
-    members.
+    `sentence_key` is the key of the contract's sentence about the field. `nullable` is true if the
+    value can be null. `optional` is true if the emulator omits the field when it has no value.
+    `keywords` are schema keywords that the contract does not state. The other members are explained
+    in `FieldSpec`.
     """
 
     name: str
@@ -65,8 +65,8 @@ class Resource(Struct, frozen=True, kw_only=True):
     """An object that the contract describes: a request body, a response body, or a part of one.
 
     `sentences` are the contract's sentences about the fields, by key. If `closed` is true, the
-    contract allows no other fields. `presence_is_open` means that the contract does not state which
-    fields are required.
+    contract does not allow any other fields. If `presence_is_open` is true, the contract does not
+    state which fields are required.
     """
 
     name: str
@@ -80,11 +80,11 @@ class Resource(Struct, frozen=True, kw_only=True):
     names: frozenset[str]
     #: The fields that contain timestamps.
     timestamp_fields: tuple[str, ...]
-    #: The fields that contain a deployment's id.
+    #: The fields that contain the id of a deployment.
     deployment_ids: tuple[str, ...]
-    #: The fields that the `absent-fields` variation point may omit even if they have a value.
+    #: The fields that the `absent-fields` variation point can omit even if they have a value.
     omissible_fields: tuple[str, ...]
-    #: For each field that contains an object or a list of objects: the name of the object's
+    #: For each field that contains an object or a list of objects, the name of the objects'
     #: resource.
     parts: dict[str, str]
 
@@ -92,13 +92,13 @@ class Resource(Struct, frozen=True, kw_only=True):
 def resource_name(declaration: type[Struct]) -> str:
     """Return the contract's name for a resource.
 
-    The name of the struct may have the suffix `Resource`, which the contract's name lacks.
+    The struct's name can have the suffix `Resource`, which is not part of the contract's name.
     """
     return declaration.__name__.removesuffix("Resource")
 
 
 def read_resource(declaration: type[Struct], spec: ResourceSpec) -> Resource:
-    """Convert the declaration of a resource to a Resource."""
+    """Convert a resource's declaration to a Resource."""
     sentences: dict[str, str] = {}
     if spec.sentence:
         sentences[spec.key] = spec.sentence
@@ -175,7 +175,7 @@ def _read_field(name: str, hint: Any, spec: FieldSpec, sentence_key: str) -> Fie
 
 
 def _value_types(hint: Any) -> list[Any]:
-    """Return the member types of a union. If the type is not a union, return only the type itself."""
+    """Return the types in a union, or the type itself if it is not a union."""
     bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(bare) in (Union, UnionType):
         return list(get_args(bare))
@@ -183,7 +183,7 @@ def _value_types(hint: Any) -> list[Any]:
 
 
 def _read_kind(value_type: Any, hint: Any = None) -> Kind:
-    """Return the kind of a type. If the type has no metadata, `hint` supplies the metadata."""
+    """Return the kind of a type. If the type itself has no metadata, that of `hint` is used."""
     metadata: tuple[Any, ...] = getattr(value_type, "__metadata__", ())
     if not metadata:
         metadata = getattr(hint, "__metadata__", ())
@@ -209,7 +209,7 @@ def _read_kind(value_type: Any, hint: Any = None) -> Kind:
 
 
 def _bare_schema(bare: Any) -> tuple[str, dict[str, Any]]:
-    """Return the kind's name and the JSON Schema for a type without metadata."""
+    """Return the name of the kind and the JSON Schema for a type without metadata."""
     origin = get_origin(bare)
     if origin is Literal:
         return "enum", {"type": "string", "enum": list(get_args(bare))}
@@ -222,7 +222,7 @@ def _bare_schema(bare: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _schema_of(meta: Meta, *, is_array: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema keywords for a value's bounds."""
+    """Return the JSON Schema keywords for the bounds of a value."""
     schema: dict[str, Any] = {}
     if is_array:
         return {"maxItems": meta.max_length}

@@ -1,7 +1,7 @@
 """Parses JSON from a client strictly, and explains why a body is not valid JSON.
 
-The parser is stricter than `json.loads`, which would hide a client's mistakes. The parser refuses
-NaN, duplicate names, lone surrogates and numbers that would become infinite.
+The parser is stricter than `json.loads`, which would hide a client's mistakes: it refuses NaN,
+duplicate names, lone surrogates and numbers that would become infinite.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from collections import Counter
 from math import isinf
 from typing import Any, NoReturn
 
-#: Matches an escaped half of a surrogate pair. A body without a match has no lone surrogates.
+#: Matches half of a surrogate pair in escaped form. A body without a match contains no lone
+#: surrogates.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-#: The maximum nesting depth of JSON. Valid requests and exported states have only a few levels.
+#: The maximum nesting depth. Valid requests and exported states are nested only a few levels deep.
 DEEPEST = 64
 
 
 class JsonRefused(ValueError):
-    """The bytes are not JSON that the parser accepts.
+    """The parser does not accept the bytes as JSON.
 
-    The message gives the reason, and the position of a syntax error.
+    The message gives the reason and, for a syntax error, the position.
     """
 
 
 def read_json(body: bytes) -> Any:
-    """Parse a body as JSON in UTF-8 (RFC 8259). Raises JsonRefused if the body is invalid."""
+    """Parse a body as UTF-8 encoded JSON (RFC 8259). Raises JsonRefused if it is invalid."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -65,9 +66,9 @@ def _check_depth(value: Any) -> None:
 
 
 def _has_surrogate(document: Any) -> bool:
-    """Return whether a string in a document contains half of a surrogate pair.
+    """Return whether any string in a document contains half of a surrogate pair.
 
-    The search is written in Python, so that other threads can run in the meantime.
+    The search is written in Python, so that other threads can run at the same time.
     """
     ahead = [document]
     while ahead:
@@ -102,7 +103,7 @@ def _finite(text: str) -> int | float:
     number = float(text)
     if isinf(number):
         raise JsonRefused("contains a number that is too large")
-    # Read `1.0` as an integer. JSON has only one number type, and in JSON Schema 1.0 is an integer.
+    # Read `1.0` as an integer: JSON has only one number type, and 1.0 is an integer in JSON Schema.
     return int(number) if number.is_integer() else number
 
 

@@ -1,4 +1,4 @@
-"""Patterns with the same meaning in Python and JSON Schema, and the schemas of msgspec types."""
+"""Patterns that mean the same in Python and JSON Schema, and the schemas of msgspec types."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-#: In Python, `$` also matches before a final line break. With this suffix, `$` matches only at the
-#: very end of the string, as in JSON Schema.
+#: In Python, `$` also matches before a final line break. With this suffix, it matches only at the
+#: very end of the string, as it does in JSON Schema.
 END_OF_TEXT = r"(?!\n)"
 
 
 def whole(pattern: str) -> msgspec.Meta:
-    """Return a constraint: a string must match `pattern` up to the very end of the string.
+    """Return a constraint: a string must match `pattern` up to its very end.
 
     `pattern` must end with `$`.
     """
@@ -24,10 +24,10 @@ def whole(pattern: str) -> msgspec.Meta:
 def schema_components(
     types: Iterable[Any], **options: Any
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Call `msgspec.json.schema_components`, and clean up patterns and descriptions.
+    """Call `msgspec.json.schema_components`, and clean up the patterns and descriptions.
 
-    Patterns lose END_OF_TEXT, which JSON Schema does not need. Descriptions lose the indentation of
-    the docstrings from which they are taken.
+    END_OF_TEXT, which JSON Schema does not need, is removed from patterns, and the indentation of
+    docstrings is removed from descriptions.
     """
     schemas = msgspec.json.schema_components(types, **options)
     escaped_end = msgspec.json.encode(END_OF_TEXT)[1:-1]
@@ -35,7 +35,6 @@ def schema_components(
     own, components = msgspec.json.decode(text)
     for component in components.values():
         if "description" in component:
-            # Remove the indentation, because Markdown renders an indented paragraph as a code
-            # block.
+            # Markdown would render an indented paragraph as a code block.
             component["description"] = cleandoc(component["description"])
     return own, components

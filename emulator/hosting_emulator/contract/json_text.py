@@ -1,7 +1,7 @@
-"""Changes a part of a JSON text without changing any other character.
+"""Changes parts of a JSON text without changing any other character.
 
-A part is named by a JSON Pointer (RFC 6901). In addition, `*` means every item of a list, and a
-final `-` means the position after the last item, as in RFC 6902.
+A part is identified by a JSON Pointer (RFC 6901). In addition, `*` stands for every item in a list,
+and a final `-` for the position after the last item, as in RFC 6902.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-#: The position of a part: the index of a member or an item at each level, outermost level first.
+#: The position of a part: the index of a member or an item at each level, starting with the
+#: outermost level.
 Position: TypeAlias = tuple[int, ...]
 #: A function that returns an integer from 0 up to, but not including, its argument.
 Draw: TypeAlias = Callable[[int], int]
@@ -26,7 +27,7 @@ _DECODER = json.JSONDecoder()
 
 
 class NotJson(ValueError):
-    """A text is not JSON."""
+    """The text is not JSON."""
 
 
 def read_pointer(pointer: str) -> tuple[str, ...]:
@@ -40,7 +41,7 @@ def read_pointer(pointer: str) -> tuple[str, ...]:
 
 
 def write_pointer(tokens: Sequence[str]) -> str:
-    """Return the JSON Pointer that has these tokens."""
+    """Return the JSON Pointer that consists of these tokens."""
     return "".join("/" + token.replace("~", "~0").replace("/", "~1") for token in tokens)
 
 
@@ -48,7 +49,7 @@ class _Part(Struct):
     """A value in a JSON text, with its position and the values inside it.
 
     `start` and `end` are the indexes at which the value starts and ends. `outer_start` is the index
-    at which a member's name starts. For a value without a name, `outer_start` equals `start`.
+    at which the member's name starts, or `start` for a value without a name.
     """
 
     kind: Literal["object", "list", "other"]
@@ -60,7 +61,7 @@ class _Part(Struct):
 
 
 class JsonText:
-    """A JSON text whose parts can be changed. Each change returns a new JsonText."""
+    """A JSON text with parts that can be changed. Each change returns a new JsonText."""
 
     def __init__(self, text: str) -> None:
         """Parse a text. Raises NotJson."""
@@ -73,10 +74,10 @@ class JsonText:
             raise NotJson("the text contains more than one value")
 
     def find(self, tokens: Sequence[str]) -> list[Position]:
-        """Return the positions of the parts named by a pointer. The list is empty if the text has
-        no such part.
+        """Return the positions of the parts that a pointer refers to. The list is empty if there
+        are none.
 
-        If several members have the same name, the last member counts, as in most JSON parsers.
+        If several members have the same name, the last one counts, as in most JSON parsers.
         """
         return list(_find(self._root, tuple(tokens), ()))
 
@@ -95,7 +96,7 @@ class JsonText:
         return self._at(position).kind
 
     def count(self, position: Position) -> int:
-        """Return the number of members or items of a part."""
+        """Return the number of members or items in a part."""
         return len(self._at(position).parts)
 
     def value(self, position: Position) -> Any:
@@ -123,7 +124,7 @@ class JsonText:
         return self._with(part.parts[-1].end, part.parts[-1].end, f",{new}")
 
     def remove(self, position: Position) -> JsonText:
-        """Return the text with the member or item at `position` removed."""
+        """Return the text without the member or item at `position`."""
         siblings = self._at(position[:-1]).parts
         index = position[-1]
         if index + 1 < len(siblings):
@@ -139,12 +140,12 @@ class JsonText:
         return self._with(part.outer_start, name_end, _write(name))
 
     def duplicate(self, position: Position) -> JsonText:
-        """Return the text with a copy of a member or an item directly after the original."""
+        """Return the text with a copy of a member or an item inserted directly after the original."""
         part = self._at(position)
         return self._with(part.end, part.end, f",{self.text[part.outer_start : part.end]}")
 
     def reorder(self, position: Position, order: Order, draw: Draw) -> JsonText:
-        """Return the text with the members or items of a part in a different order."""
+        """Return the text with the members or items of a part reordered."""
         part = self._at(position)
         texts = [self.text[inner.outer_start : inner.end] for inner in part.parts]
         if order == "reversed":

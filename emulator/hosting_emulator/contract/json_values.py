@@ -7,7 +7,7 @@ from typing import Any
 
 
 def each_text(value: Any, change: Callable[[str], Any]) -> Any:
-    """Return a JSON value in which each string is replaced by the result of `change`.
+    """Return a JSON value with each string replaced by the result of `change`.
 
     The names of members do not change.
     """

@@ -1,8 +1,8 @@
 """Pydantic models of the resources, which validate data from outside, such as request bodies.
 
 Types and bounds come from the declarations in `resources.py`. Importing this module loads pydantic,
-which takes as long as loading the rest of the core. Code that runs at startup must not import this
-module.
+which takes as long as loading the rest of the core, so code that runs at startup must not import
+it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hosting_emulator.contract.resources import RESOURCES
 #: The possible values of the `source_generation` assumption.
 SourceGeneration = Literal["checked", "ignored", "any_integer", "optional"]
 
-#: Pydantic's name for each bound, by JSON Schema keyword.
+#: Pydantic's names for bounds, by JSON Schema keyword.
 _BOUNDS = {
     "minimum": "ge",
     "maximum": "le",
@@ -42,7 +42,7 @@ _TYPES = {
 def model(resource_name: str) -> type[BaseModel]:
     """Return the model of a resource.
 
-    Like a client, the model must allow unknown fields, unless the contract forbids them.
+    Like a client, the model has to allow unknown fields unless the contract forbids them.
     """
     resource = RESOURCES[resource_name]
     fields = {field.name: _definition(field) for field in resource.fields}
@@ -56,7 +56,7 @@ def body_model(
 ) -> type[BaseModel]:
     """Return the model of a request body under a world's assumptions.
 
-    `closed` means that the world refuses fields that are not in the contract.
+    `closed` is true if the world refuses fields that are not in the contract.
     """
     resource = RESOURCES[resource_name]
     fields = {}

@@ -1,4 +1,4 @@
-"""Finds the call whose path a client probably meant, for a path that no call has."""
+"""For a path that no call has, finds the call whose path the client probably meant."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from collections.abc import Iterable
 
 from hosting_emulator.contract.calls import CallSpec
 
-#: The minimum similarity, from 0 to 1, of two paths without their ids. With this value, `dns`
-#: suggests `edge-dns`, but `foo` suggests nothing.
+#: The minimum similarity, from 0 to 1, of two paths without their ids. With this value, `dns` leads
+#: to the suggestion `edge-dns`, but `foo` leads to none.
 _CUTOFF = 0.6
-#: The similarity of a word and a longer name that contains it, such as `flag` and `powered-by-flag`.
+#: The similarity between a word and a longer name that contains it, such as `flag` and
+#: `powered-by-flag`.
 _CONTAINED = 0.8
 _SHORTEST_WORD = 3
-#: The maximum number of characters to compare, three times the length of our longest path.
+#: The maximum number of characters to compare: three times the length of our longest path.
 _COMPARED_CHARACTERS = 200
 
 
 def path_hint(path: str, calls: Iterable[CallSpec]) -> str:
-    """Return `; did you mean METHOD PATH?` for the nearest call, or an empty string if there is none."""
+    """Return `; did you mean METHOD PATH?` for the most similar call, or an empty string if there
+    is none.
+    """
     spec = nearest_call(path, calls)
     if spec is None:
         return ""
@@ -26,9 +29,9 @@ def path_hint(path: str, calls: Iterable[CallSpec]) -> str:
 
 
 def nearest_call(path: str, calls: Iterable[CallSpec]) -> CallSpec | None:
-    """Return the call with the path that is most similar to `path`, or None if no path is similar.
+    """Return the call whose path is most similar to `path`, or None if none is similar.
 
-    The version and the ids in the path are ignored.
+    The version and the ids in the path make no difference.
     """
     text = re.sub(r"^(/v\d+)+(?=/|$)", "", path[:_COMPARED_CHARACTERS])
     segments = [segment for segment in text.split("/") if segment]
@@ -43,7 +46,7 @@ def nearest_call(path: str, calls: Iterable[CallSpec]) -> CallSpec | None:
 
 
 def _path_similarity(spec: CallSpec, segments: list[str]) -> float:
-    """Return the similarity of a call's path and the segments of a request's path, from 0 to 1."""
+    """Return the similarity, from 0 to 1, between a call's path and the segments of a request's path."""
     own_segments = spec.path.strip("/").split("/")[1:]
     id_indexes = {index for index, segment in enumerate(own_segments) if "{" in segment}
     own_names = [segment for index, segment in enumerate(own_segments) if index not in id_indexes]
@@ -59,7 +62,7 @@ def _path_similarity(spec: CallSpec, segments: list[str]) -> float:
 
 
 def _similarity(word: str, name: str) -> float:
-    # Import difflib here, because only errors need it and the import takes a millisecond.
+    # Import difflib here: the import takes a millisecond, and only errors need it.
     from difflib import SequenceMatcher
 
     if word == name:

@@ -1,8 +1,8 @@
 """Generates the OpenAPI 3.1 document from the tables of calls, resources and problems.
 
 In the document, `x-assumption` marks each point that the contract leaves open, and names the
-assumption that decides the point. The server needs this module only for the document, and not to
-respond to calls.
+assumption that settles it. The server uses this module only for the document, not to respond to
+calls.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from hosting_emulator.contract.resources import RESOURCES
 
 #: The version number of the machine-readable contract (contract, section Versioning).
 CONTRACT_VERSION = "0.0.0"
-#: A world's example values, by the name of a parameter or field and then by the alias of the
-#: value's owner.
+#: Example values from a world, by the name of a parameter or field, and then by the alias of the
+#: record to which the value belongs.
 _Values: TypeAlias = Mapping[str, Mapping[str, Any]]
 _Object: TypeAlias = dict[str, Any]
 _REF = "#/components/schemas/"
@@ -79,10 +79,10 @@ def openapi_document(
     absent: Mapping[str, Collection[str]] = MappingProxyType({}),
     values: _Values = MappingProxyType({}),
 ) -> _Object:
-    """Return the OpenAPI document of a world with these assumptions, served at `server_url`.
+    """Return the OpenAPI document for a world with these assumptions that is served at `server_url`.
 
-    `absent` maps the name of a schema to the members that responses may lack. `values` maps the
-    name of a parameter or field to the world's values, which the document shows as examples.
+    `absent` maps the names of schemas to the members that responses can lack. `values` maps the
+    names of parameters and fields to values from the world, which the document uses as examples.
     """
     paths: dict[str, _Object] = {}
     for spec in CallTable(assumptions):
@@ -95,8 +95,8 @@ def openapi_document(
             "version": CONTRACT_VERSION,
             "description": (
                 "REST control API for hosting web projects, emulated by hosting-emulator. "
-                "`x-assumption` marks whatever the contract leaves open. A client must not "
-                "depend on anything marked with `x-assumption`."
+                "`x-assumption` marks whatever the contract leaves open. Clients must not depend "
+                "on anything that is marked in this way."
             ),
             "contact": {"name": "hosting-emulator", "url": _docs_url(server_url)},
             "license": {"name": "MIT", "identifier": "MIT"},
@@ -138,7 +138,7 @@ def _operation(spec: CallSpec, assumptions: Assumptions, values: _Values) -> _Ob
 
 
 def _request_body(resource_name: str, values: _Values) -> _Object:
-    """Return the Request Body Object of a call, with an example that uses the world's values."""
+    """Return the Request Body Object for a call, with an example based on the world's values."""
     fields = RESOURCES[resource_name].fields
     example = {}
     for field in fields:
@@ -152,7 +152,9 @@ def _request_body(resource_name: str, values: _Values) -> _Object:
 
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return what a call requires: a role, and possibly a permission and an interactive session."""
+    """Return what a call requires: a role and, where applicable, a permission and an interactive
+    session.
+    """
     role_member = "organization_role" if spec.subject == "organization" else "project_role"
     requirements: _Object = {role_member: least_role(spec, assumptions)}
     if spec.permission:
@@ -190,7 +192,7 @@ def _parameters(spec: CallSpec, assumptions: Assumptions, values: _Values) -> li
 
 
 def _path_parameter(name: str, values: Mapping[str, Any]) -> _Object:
-    """Return the parameter for an id in the path, with the world's values as examples."""
+    """Return the Parameter Object for an id in the path, with the world's values as examples."""
     parameter: _Object = {
         "name": name,
         "in": "path",
@@ -203,12 +205,13 @@ def _path_parameter(name: str, values: Mapping[str, Any]) -> _Object:
     return parameter
 
 
-#: The request headers as (name, whether the header is required, description, example).
+#: The request headers, as (name, is required, description, example).
 _REQUEST_HEADERS = (
     (
         "Idempotency-Key",
         True,
-        "A key that is unique to each intended change. Send the same key when you retry.",
+        "A key that is unique to each intended change. Send the same key when you retry the "
+        "request.",
         "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a",
     ),
     ("X-Request-Id", False, "Correlation identifier of the request.", "checkout-42"),
@@ -235,9 +238,7 @@ def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> _Ob
 
 
 class _ProblemRow(Struct, frozen=True):
-    """A problem that a call may return. `name` is the name of the problem's example in the
-    document.
-    """
+    """A problem that a call can return. `name` is the name of its example in the document."""
 
     name: str
     code: str
@@ -246,7 +247,7 @@ class _ProblemRow(Struct, frozen=True):
 
 
 def responses(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return the Responses Object of a call: its successes, then its problems by status."""
+    """Return the Responses Object for a call: its success responses, then its problems by status."""
     rows = [*_rows(spec, assumptions)]
     problems = {
         str(status): _problem(
@@ -263,7 +264,7 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
         name = code
         if status != problem_status(
             code, assumptions
-        ):  # the contract does not list the code's usual status for this call
+        ):  # for this call, the contract does not list the code's usual status
             name = f"{code}_{status}"
         yield _ProblemRow(name, code, status, PROBLEMS[code].title)
     if spec.listed_statuses and assumptions.listed_statuses == "closed":
@@ -273,7 +274,7 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
             "wrong_method", "invalid_request", 405, "Wrong method (see the Allow header)"
         )
     if problem_status("invalid_request", assumptions) != 400:
-        # A request that is not valid HTTP does not reach a world, so no world's assumptions apply.
+        # A request that is not valid HTTP never reaches a world, so no assumptions apply to it.
         yield _ProblemRow("broken_request", "invalid_request", 400, "Not valid HTTP")
 
 
@@ -297,7 +298,7 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
     if replay is not None:
         status = str(assumed_status(replay, assumptions))
         about = {
-            "description": "An exact replay, with metadata and without a value",
+            "description": "An exact replay, with the metadata but without the value",
             "x-assumption": replay.assumption,
         }
         successes.setdefault(status, success | about)
@@ -358,13 +359,13 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
 
 
 def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return the links from a response to calls that poll operations or get the next page."""
+    """Return the links from a call's response to the calls that poll operations or get the next page."""
     poll = partial(_poll, "{project_id}" in assumptions.operation_path)
     if spec.response == "Operation":
         return {
             "poll": poll("Poll the operation until it ends.", "id"),
             "pollBlocking": poll(
-                "Poll the operation for which this operation waits.", "blocking_operation_id"
+                "Poll the operation that this operation is waiting for.", "blocking_operation_id"
             ),
         }
     if spec.response == "DeploymentPage":
@@ -393,9 +394,9 @@ def _poll(of_project: bool, description: str, pointer: str) -> _Object:
 
 
 def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) -> _Object:
-    """Return the Schema Objects, sorted by name.
+    """Return the Schema Objects sorted by name.
 
-    `absent` maps the name of a schema to members that become optional.
+    `absent` maps the names of schemas to members that become optional.
     """
     schemas: _Object = {
         "Ulid": {

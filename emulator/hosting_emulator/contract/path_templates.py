@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def overlap(template: str, other: str) -> bool:
-    """Return whether any path can match both templates."""
+    """Return whether any path matches both templates."""
     segments = template.split("/")
     other_segments = other.split("/")
     if len(segments) != len(other_segments):

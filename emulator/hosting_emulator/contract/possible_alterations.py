@@ -1,4 +1,4 @@
-"""Checks, before the first request, whether an alteration can act on any response to a call."""
+"""Checks whether an alteration can act on any response to a call, before there has been a request."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from hosting_emulator.contract.sample_responses import (
 )
 from hosting_emulator.contract.suggestions import nearest
 
-#: The minimum similarity, from 0 to 1, at which a name is probably a misspelling of another name. A
-#: name of six letters with one wrong letter has a similarity of 0.83.
+#: The similarity, from 0 to 1, above which one name is probably a misspelling of another. Two names
+#: of six letters that differ in one letter have a similarity of 0.83.
 _NEARLY_THE_SAME = 0.82
 
 
@@ -37,11 +37,11 @@ def impossible_reason(
     *,
     code: str | None = None,
 ) -> str | None:
-    """Return the reason why an alteration cannot act on any response.
+    """Return why an alteration cannot act on any response.
 
-    Return None if the alteration can act.
+    Return None if it can.
 
-    If `code` is given, the alteration acts only on problems with this code.
+    If `code` is given, only problems with that code are considered.
     """
     tried: list[tuple[SentResponse, Unaltered]] = []
     can_act = False
@@ -69,14 +69,18 @@ def impossible_reason(
 
 
 def _distance(alteration: Alteration, sample: SentResponse, result: Unaltered) -> tuple[bool, bool]:
-    """Return a sort key for a sample. The sample with the lowest key fits the alteration best."""
+    """Return a sort key for a sample. The sample with the lowest key is the best fit for the
+    alteration.
+    """
     status = alteration.status
     is_other_class = status is not None and (status >= 400) != (sample.status >= 400)
     return is_other_class, result.forbidden is None
 
 
 def _misspelled(alteration: Alteration, altered: Altered) -> str | None:
-    """Return a complaint if an added member's name resembles a field's name, otherwise None."""
+    """Return a complaint if the name of an added member resembles that of a field, and otherwise
+    None.
+    """
     if alteration.breaking or alteration.set is None:
         return None
     document = msgspec.json.decode(altered.response.body)
@@ -99,7 +103,7 @@ def _misspelled(alteration: Alteration, altered: Altered) -> str | None:
 
 
 def _similar_name(name: str, names: Sequence[str]) -> str | None:
-    """Return the name in `names` that `name` probably misspells, or None if there is none."""
+    """Return the name of which `name` is probably a misspelling, or None if there is none in `names`."""
     for other in names:
         if len(name) > 2 and sorted(name) == sorted(other):
             return other
@@ -108,7 +112,7 @@ def _similar_name(name: str, names: Sequence[str]) -> str | None:
 
 
 def _pointer_to(alteration: Alteration, part: str) -> str | None:
-    """Return the alteration's pointer that refers to `part`, or None if no pointer does."""
+    """Return the alteration's pointer to `part`, or None if none of its pointers refers to that part."""
     part_tokens = read_pointer(part) if part.startswith("/") else ()
     for pointer in alteration.pointers:
         tokens = read_pointer(pointer)
@@ -123,7 +127,7 @@ def _pointer_to(alteration: Alteration, part: str) -> str | None:
 def _samples(
     spec: CallSpec, assumptions: Assumptions, code: str | None
 ) -> Iterator[tuple[SentResponse, SentResponse]]:
-    """Yield pairs of a call's sample responses. The two responses of a pair have different values."""
+    """Yield pairs of sample responses to a call. The two responses in a pair have different values."""
     codes = problem_codes(spec, assumptions) if code is None else [code]
     if code is None:
         yield sample_success(spec, assumptions), sample_success(spec, assumptions, 1)
@@ -135,8 +139,8 @@ def _samples(
 
 
 def _may_exist(alteration: Alteration, spec: CallSpec) -> bool:
-    """Return whether a pointer refers to a member of `result`, whose members the contract does not
-    name.
+    """Return whether a pointer refers to a member of `result`, for which the contract does not name
+    any members.
     """
     return spec.response == "Operation" and any(
         pointer.startswith("/result/") for pointer in alteration.pointers
@@ -150,7 +154,9 @@ def _nearest_pointer(alteration: Alteration, samples: Sequence[SentResponse]) ->
 
 
 def _nearest__pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
-    """Return a hint that names the sample pointer most similar to `pointer`, or an empty string."""
+    """Return a hint that names the most similar pointer in the samples, or an empty string if there
+    is none.
+    """
     pointers = {
         other
         for sample in samples
@@ -161,7 +167,7 @@ def _nearest__pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
 
 
 def _pointers(value: Any, tokens: tuple[str, ...]) -> Iterator[str]:
-    """Yield the pointers to the parts of a sample. For a list, only the first item is used."""
+    """Yield the pointers to all parts of a sample. Only the first item of each list is included."""
     if tokens:
         yield write_pointer(tokens)
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
-"""The table of problem codes: every code in the contract's section Errors, in the contract's order.
+"""The table of problem codes: all codes from the contract's section Errors, in the contract's order.
 
-The contract fixes the status and `retryable` of two codes, and the suggested action of one of them.
-The `specified` field of a row names the values that come from the contract. For every code but
+The contract specifies the status and `retryable` for two codes, and the suggested action for one of
+them. In each row, `specified` names the values that come from the contract. For all codes except
 `resource_not_found` and `idempotency_key_reused`, the status is our choice. Codes for invalid
 requests have status 400. Codes about credits, plans and budgets have status 402. Codes about
 permissions, interactive login and the organization have status 403. Codes about conflicts and about
@@ -10,10 +10,10 @@ status 429. Codes about anything unavailable, uncertain or out of capacity have 
 `unauthenticated` has status 401, and `payload_too_large` has status 413.
 
 `retryable` means that the same request can succeed if it is retried unchanged.
-`idempotency_key_reused` is not retryable although its suggested action is a retry, because the key
-must change.
+`idempotency_key_reused` is not retryable, even though its suggested action is a retry, because the
+retry needs a different key.
 
-This file must stay cheap to import: it loads no models and no web framework.
+This file must remain cheap to import, so it does not load any models or web framework.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-#: The last sentence of `Problem.when` for a code that no call returns without a fault. The
-#: `condition_codes` assumption can change which codes the calls return.
+#: The last sentence of `Problem.when` for codes that no call returns without a fault. "By default"
+#: is needed because the `condition_codes` assumption can change which codes the calls return.
 BY_FAULT_ONLY: Final = "By default, only fault injection produces this code in this emulator."
-#: The prefix of a meaning that does not come from the contract.
+#: The prefix of a meaning that is not stated in the contract.
 _OUR_READING = "Our reading: "
 _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A problem code and all texts about it (contract, section Errors).
+    """A problem code and all the texts about it (contract, section Errors).
 
     Responses contain `title` and `suggested_action`. The problem's page shows `meaning`, `when` and
-    `advice`, which may contain code in backticks. `when` names the calls and conditions that
-    produce the code in this emulator. `specified` names the values that the contract fixes.
+    `advice`, which can contain code in backticks. `when` names the calls and conditions that
+    produce the code in this emulator. `specified` names the values that the contract specifies.
     """
 
     code: str
@@ -61,14 +61,14 @@ class Problem:
 
     @property
     def detail(self) -> str:
-        """The first sentence of the meaning, which the service might send as the detail."""
+        """The first sentence of the meaning, which could be the detail that the service sends."""
         meaning = self.meaning.removeprefix(_OUR_READING).replace("`", "")
         first = _FIRST_SENTENCE.match(meaning)
         sentence = meaning if first is None else first[0]
         return sentence[:1].upper() + sentence[1:]
 
     def check_status(self, status: int) -> None:
-        """Raise ValueError for a status that this code cannot have (contract, section Errors)."""
+        """Raise ValueError if this code cannot have the status (contract, section Errors)."""
         if "status" in self.specified and status != self.status:
             raise ValueError(f"the contract fixes the status of {self.code} to {self.status}")
         if not 400 <= status <= 599:
@@ -89,17 +89,17 @@ ROWS: Final = (
             "field is missing, malformed or out of bounds."
         ),
         when=(
-            "Every call can return this code, before anything changes. The code is returned "
-            "for invalid JSON, a different content type, a value of the wrong type (`1` is not "
-            "true, `1.5` is not an integer), a property other than `enabled` when the flag is "
-            "set, an Idempotency-Key that is missing or not 1 to 128 characters long, a page "
-            "size outside 1 to 100, and an environment other than `dev` or `prod`. By default, "
-            "a request with a wrong method on a known path also gets this code, with status 405."
+            "Every call can return this code, before anything changes. The code is returned for "
+            "invalid JSON, a different content type, a value of the wrong type (`1` is not true, "
+            "`1.5` is not an integer), a property other than `enabled` when the flag is set, an "
+            "Idempotency-Key that is missing or not 1 to 128 characters long, a page size "
+            "outside 1 to 100, and an environment other than `dev` or `prod`. By default, a "
+            "request for a known path with a wrong method also gets this code, with status 405."
         ),
         advice=(
-            "Treat this response as a bug in the client. `detail` names the field at fault, "
-            "and the same request would be refused again. A refused request does not use up "
-            "its Idempotency-Key, so the corrected request may have the same key."
+            "Treat this response as a bug in the client. `detail` names the field at fault, and "
+            "the same request would be refused again. A refused request does not use up its "
+            "Idempotency-Key, so the corrected request can have the same key."
         ),
     ),
     Problem(
@@ -110,11 +110,11 @@ ROWS: Final = (
         suggested_action="Get a valid access token or API key and send it as a bearer token.",
         meaning="The request has no bearer token, or the service does not accept its token.",
         when=(
-            "Every call can return this code, before any other check. The code is returned for "
-            "a missing Authorization header, a scheme other than Bearer, a token with a wrong "
-            "signature, issuer or audience, an expired access token, and a user API key older "
-            "than 90 days. Expiry depends on the world's clock, so advance the clock to see an "
-            "expired token."
+            "Every call can return this code, before any other check. The code is returned for a "
+            "missing Authorization header, a scheme other than Bearer, a token with a wrong "
+            "signature, issuer or audience, an expired access token, and a user API key that is "
+            "more than 90 days old. Expiry depends on the world's clock, so advance the clock to "
+            "make a token expire."
         ),
         advice=(
             "Renew the token once and send the request again, with the same Idempotency-Key if "
@@ -128,8 +128,8 @@ ROWS: Final = (
         title="Access forbidden",
         suggested_action="Ask an owner for the role or permission that this call needs.",
         meaning=(
-            "The user is known and may see the resource, but lacks the role or the permission that "
-            "the call needs."
+            "The user is known and is allowed to see the resource, but lacks the role or the "
+            "permission that the call needs."
         ),
         when=(
             "Setting the flag and creating dev access tickets require the project's owner. By "
@@ -139,7 +139,7 @@ ROWS: Final = (
             "instead."
         ),
         advice=(
-            "Do not offer the action to this user, and say who may perform the action. A retry "
+            "Do not offer the action to this user, and say who is allowed to perform it. A retry "
             "does not help until a role or permission changes."
         ),
     ),
@@ -150,7 +150,7 @@ ROWS: Final = (
         title="Organization context required",
         suggested_action="Choose an organization and use a token issued for it.",
         meaning=(
-            "The access token does not name an organization, and the call must act in an "
+            "The access token does not name an organization, but every call must be made for an "
             "organization."
         ),
         when=(
@@ -174,10 +174,10 @@ ROWS: Final = (
             "does not distinguish the two cases."
         ),
         when=(
-            "Every call returns this code if it names a project, an organization or an "
-            "operation that is missing or not visible to the user. This emulator also returns "
-            "this code for an unknown path, for a dev access ticket that cannot be redeemed "
-            "and, by default, for an identifier that is not a ULID."
+            "Every call returns this code if it names a project, an organization or an operation "
+            "that does not exist or is not visible to the user. This emulator also returns this "
+            "code for an unknown path, for a dev access ticket that cannot be redeemed and, by "
+            "default, for an identifier that is not a ULID."
         ),
         advice=(
             "Remove the identifier from caches and lists, and tell the user that the resource "
@@ -193,8 +193,8 @@ ROWS: Final = (
         title="Idempotency key reused",
         suggested_action="Retry with a new key.",
         meaning=(
-            "This Idempotency-Key already belongs to a different request: the call, its path "
-            "or its body has changed since the key was first used."
+            "This Idempotency-Key already belongs to a different request: the call, its path or "
+            "its body is not the same as when the key was first used."
         ),
         when=(
             "The four calls that require a key can return this code: "
@@ -204,9 +204,9 @@ ROWS: Final = (
             "successful first request."
         ),
         advice=(
-            "Use a new key for each intended change. If a retry gets this code, the client "
-            "built the retry differently from the first request. Fix the client first, because "
-            "a new key after an uncertain outcome can make the same change twice."
+            "Use a new key for each intended change. If a retry gets this code, the client did "
+            "not build it in the same way as the first request. Fix the client first: using a "
+            "new key after an uncertain outcome can make the same change twice."
         ),
         specified=frozenset({"status", "retryable", "suggested_action"}),
     ),
@@ -217,17 +217,16 @@ ROWS: Final = (
         title="Project handle unavailable",
         suggested_action="Wait a little and send the same request again.",
         meaning=(
-            "Our reading: the service cannot reserve or confirm the project's handle at the "
-            "moment. If another project held the handle, the code would be "
-            "`project_handle_taken`."
+            "Our reading: the service is currently unable to reserve or confirm the project's "
+            "handle. If another project had the handle, the code would be `project_handle_taken`."
         ),
         when=(
             "None of the eight calls creates or renames a project, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            f"code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Retry with exponential backoff and the same Idempotency-Key. Do not make the user "
-            "invent another handle, because this handle may still be free."
+            "think of another handle, because this one may still be free."
         ),
     ),
     Problem(
@@ -260,11 +259,11 @@ ROWS: Final = (
         ),
         when=(
             "None of the eight calls deploys from a prepared plan, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            f"code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Make a new plan, show the changes if a user approved the old plan, and deploy the "
-            "new plan with a new Idempotency-Key."
+            "Make a new plan and deploy it with a new Idempotency-Key. If a user approved the "
+            "old plan, first show what has changed."
         ),
     ),
     Problem(
@@ -279,7 +278,7 @@ ROWS: Final = (
         ),
         when=(
             "None of the eight calls deploys from a prepared plan, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            f"code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the project again and make a new plan. If the new plan is also refused, stop "
@@ -304,7 +303,7 @@ ROWS: Final = (
         ),
         advice=(
             "Show the user the current effect of the change and ask again. Never renew a "
-            "confirmation silently, because then it no longer shows what the user wants."
+            "confirmation silently, because it would no longer reflect what the user wants."
         ),
     ),
     Problem(
@@ -322,8 +321,8 @@ ROWS: Final = (
             f"calls requires a confirmation. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Check that the client sends the confirmation unchanged and with the request for "
-            "which it was given. If the client does both, ask for a new confirmation."
+            "Check that the client sends the confirmation unchanged, and with the request for "
+            "which it was given. If it does both, ask for a new confirmation."
         ),
     ),
     Problem(
@@ -337,7 +336,7 @@ ROWS: Final = (
         ),
         meaning=(
             "The request was made for a version of the resource that is no longer current. The "
-            "contract names no status, and we chose 409 rather than 412."
+            "contract does not specify a status. We chose 409 rather than 412."
         ),
         when=(
             "`initialize_managed_source` returns this code if `expected_source_generation` is "
@@ -346,10 +345,10 @@ ROWS: Final = (
             "initialization."
         ),
         advice=(
-            "No call reads the source generation directly, but `detail` and the result of each "
+            "No call returns the source generation directly, but `detail` and the result of each "
             "initialization contain it. The user, or the rule that made the decision, must "
-            "decide again. Blindly increasing the number and resending the request would "
-            "defeat the check."
+            "decide again. Blindly increasing the number and resending the request would defeat "
+            "the check."
         ),
     ),
     Problem(
@@ -362,8 +361,8 @@ ROWS: Final = (
             "Our reading: the deployment to promote has been superseded since the client read it."
         ),
         when=(
-            "None of the eight calls promotes a deployment, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls promotes a deployment, so none of them returns this code on "
+            f"its own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "List the deployments again, show which deployment would be promoted now, and "
@@ -381,11 +380,11 @@ ROWS: Final = (
             "promotion would overwrite changes that the client has not seen."
         ),
         when=(
-            "None of the eight calls promotes a deployment, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls promotes a deployment, so none of them returns this code on "
+            f"its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read what the target serves now, and ask the user whether to replace it. The "
+            "Find out what the target serves now, and ask the user whether to replace it. The "
             "likely cause is two concurrent promotions."
         ),
     ),
@@ -397,10 +396,10 @@ ROWS: Final = (
         suggested_action="Choose a target to which a deployment can be promoted.",
         meaning=("Our reading: no deployment can ever be promoted to this target."),
         when=(
-            "None of the eight calls promotes a deployment, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls promotes a deployment, so none of them returns this code on "
+            f"its own. {BY_FAULT_ONLY}"
         ),
-        advice="Offer only valid targets, and treat this response as a bug in the client.",
+        advice="Offer only valid targets. Treat this response as a bug in the client.",
     ),
     Problem(
         code="mail_domain_conflict",
@@ -420,7 +419,7 @@ ROWS: Final = (
             "hostname. The hostnames are derived from the project, so they never collide. "
             f"{BY_FAULT_ONLY}"
         ),
-        advice="Show `detail` to the user, who must decide where to use the domain.",
+        advice="Show `detail` to the user, who has to decide where to use the domain.",
     ),
     Problem(
         code="mail_domain_required",
@@ -435,8 +434,8 @@ ROWS: Final = (
         ),
         advice=(
             "Guide the user to the mail setup. Then apply the mail hostname with "
-            "`apply_project_domains`, and wait until this operation has ended before repeating "
-            "the request."
+            "`apply_project_domains`, and wait for that operation to end before repeating the "
+            "request."
         ),
     ),
     Problem(
@@ -462,16 +461,16 @@ ROWS: Final = (
         title="Storage jurisdiction conflict",
         suggested_action="Choose the jurisdiction in which the project's data is already stored.",
         meaning=(
-            "Our reading: the request would store data in a jurisdiction other than the "
-            "jurisdiction of the project's storage."
+            "Our reading: the request would store data in a different jurisdiction from the one "
+            "in which the project's data is stored."
         ),
         when=(
             "None of the eight calls chooses where data is stored, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            f"code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Never choose another jurisdiction for the user, because where data is stored is a "
-            "legal question. Show both jurisdictions and let the user decide."
+            "Never choose a different jurisdiction on the user's behalf, because where data is "
+            "stored is a legal question. Show both jurisdictions and let the user decide."
         ),
     ),
     Problem(
@@ -485,8 +484,8 @@ ROWS: Final = (
             "only through a promotion."
         ),
         when=(
-            "None of the eight calls deploys a change to production. A call that does so could "
-            "return this code for a project whose compute has `shared` as its `data_mode`. "
+            "None of the eight calls deploys a change to production. A call that does could "
+            "return this code for a project whose database compute has the `data_mode` `shared`. "
             f"{BY_FAULT_ONLY}"
         ),
         advice="Read `data_mode` before offering a direct change, and offer the promotion instead.",
@@ -498,13 +497,12 @@ ROWS: Final = (
         title="Production deployment required",
         suggested_action="Deploy the project to production first, then repeat the request.",
         meaning=(
-            "Our reading: the request acts on the production site, but the project has no "
-            "production site yet."
+            "Our reading: the request is about the production site, but the project does not "
+            "have one yet."
         ),
         when=(
-            "This code is for changes to a live production site. In this emulator, the "
-            "flag can be set and domains can be applied before the first deployment. "
-            f"{BY_FAULT_ONLY}"
+            "This code is for changes to a live production site. In this emulator, the flag can "
+            f"be set and domains can be applied even before the first deployment. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Offer the production deployment as the next step, wait until its operation has "
@@ -522,12 +520,12 @@ ROWS: Final = (
             "been converted."
         ),
         when=(
-            "None of the eight calls imports source code, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            "None of the eight calls imports source code, so none of them returns this code on "
+            f"its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` to the developer. The source must change, so retrying only repeats "
-            "the refusal."
+            "Show `detail` to the developer. The source must change, so a retry would only be "
+            "refused again."
         ),
     ),
     Problem(
@@ -541,12 +539,12 @@ ROWS: Final = (
             "build or deploy it."
         ),
         when=(
-            "None of the eight calls deploys an existing repository, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            "None of the eight calls deploys an existing repository, so none of them returns "
+            f"this code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "If `detail` names the expected file, tell the developer. Repeat the request after "
-            "the commit that adds the file."
+            "Show `detail`, which may name the expected file, to the developer. Repeat the "
+            "request once a commit has added the file."
         ),
     ),
     Problem(
@@ -556,12 +554,12 @@ ROWS: Final = (
         title="Migration file name is not canonical",
         suggested_action="Rename the migration file to the canonical form and repeat the request.",
         meaning=(
-            "Our reading: the name of a database migration file does not have the form that "
-            "the service needs to order migrations."
+            "Our reading: the name of a database migration file is not in the form that the "
+            "service needs to put migrations in order."
         ),
         when=(
-            "None of the eight calls deploys database migrations, so none of them returns "
-            f"this code by itself. {BY_FAULT_ONLY}"
+            "None of the eight calls deploys database migrations, so none of them returns this "
+            f"code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show the file name to the developer. Do not rename files automatically: a renamed "
@@ -580,11 +578,10 @@ ROWS: Final = (
         ),
         when=(
             "None of the eight calls changes an environment's secrets, so none of them returns "
-            f"this code by itself. {BY_FAULT_ONLY}"
+            f"this code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show the secret as read-only, and never put the secret's value into an error "
-            "message or a log."
+            "Show the secret as read-only, and never put its value into an error message or a log."
         ),
     ),
     Problem(
@@ -598,11 +595,11 @@ ROWS: Final = (
         ),
         when=(
             "None of the eight calls deploys the user's own code, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            f"code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` to the developer. The code must change, so a retry of the same "
-            "commit fails again."
+            "Show `detail` to the developer. The code must change: the same commit would only "
+            "fail again."
         ),
     ),
     Problem(
@@ -613,11 +610,11 @@ ROWS: Final = (
         suggested_action="Choose a handle in the allowed form.",
         meaning=(
             "Our reading: the requested handle breaks the rules for handles. The contract does "
-            "not show the rules for handles."
+            "not give these rules."
         ),
         when=(
             "None of the eight calls creates or renames a project, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            f"code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show `detail` next to the input field and keep the user's input. Leave the "
@@ -633,7 +630,7 @@ ROWS: Final = (
         meaning="Our reading: another project already has the requested handle.",
         when=(
             "None of the eight calls creates or renames a project, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            f"code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Ask for another handle. Handle this response even if an earlier check showed that "
@@ -651,13 +648,12 @@ ROWS: Final = (
             "rename."
         ),
         when=(
-            "None of the eight calls renames a project, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls renames a project, so none of them returns this code on its "
+            f"own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "If the request was a retry, this code suggests that the first attempt succeeded. "
-            "Read the project and continue. If the request was not a retry, tell the user that "
-            "no change was needed."
+            "If the request was a retry, this code suggests that the first attempt succeeded: "
+            "read the project and continue. Otherwise, tell the user that no change was needed."
         ),
     ),
     Problem(
@@ -671,11 +667,11 @@ ROWS: Final = (
             "domain or work in progress, currently prevents renaming."
         ),
         when=(
-            "None of the eight calls renames a project, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls renames a project, so none of them returns this code on its "
+            f"own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` and let the user decide. Do not wait for the obstacle to disappear, "
+            "Show `detail` and let the user decide. Do not wait for the obstacle to go away, "
             "because a person may have to remove it."
         ),
     ),
@@ -694,8 +690,8 @@ ROWS: Final = (
             "before it is parsed. The contract's request bodies are much smaller."
         ),
         advice=(
-            "Treat this response as a bug in the client. The largest request body of the eight "
-            "calls contains only an API key's name, which has at most 64 characters."
+            "Treat this response as a bug in the client. The largest request body in the eight "
+            "calls contains only the name of an API key, which has at most 64 characters."
         ),
     ),
     Problem(
@@ -708,14 +704,14 @@ ROWS: Final = (
             "again."
         ),
         meaning=(
-            "The caller has sent too many requests in a given period. The contract does not "
+            "The caller has sent too many requests in a certain period. The contract does not "
             "give any numbers."
         ),
         when=(
-            "Every call can return this code if a rate limit is enabled, by the `rate_limit` "
-            "assumption or by a fault. By default, there is no rate limit. The response "
-            "contains `retry_after_seconds`, from 1 to 86400, and the same number in the "
-            "Retry-After header."
+            "Every call can return this code if a rate limit is enabled, either by the "
+            "`rate_limit` assumption or by a fault. By default, there is no rate limit. The "
+            "response contains `retry_after_seconds`, from 1 to 86400, and the same number in "
+            "the Retry-After header."
         ),
         advice=(
             "Wait at least `retry_after_seconds`, add a small random delay, and send the same "
@@ -736,8 +732,8 @@ ROWS: Final = (
             "available at zero credits."
         ),
         advice=(
-            "Tell the user that the organization has too few credits. If the user may buy "
-            "credits, offer the purchase. Do not retry until the balance has changed."
+            "Tell the user that the organization does not have enough credits. If the user is "
+            "allowed to buy credits, offer to do so. Do not retry until the balance has changed."
         ),
     ),
     Problem(
@@ -754,9 +750,9 @@ ROWS: Final = (
             "assumption is `paid`."
         ),
         advice=(
-            "Explain the feature and its requirements before asking for money. A Free "
-            "workspace may connect its own domain while the project shows the flag, so a paid "
-            "plan is not always the only way."
+            "Explain the feature and its requirements before asking for money. A Free workspace "
+            "can connect its own domain while the project shows the flag, so a paid plan is not "
+            "always the only way."
         ),
     ),
     Problem(
@@ -770,13 +766,13 @@ ROWS: Final = (
             "organization may still have credits."
         ),
         when=(
-            "This code is for work that is charged to a project. None of the eight calls "
-            f"is known to be charged. {BY_FAULT_ONLY}"
+            "This code is for work that is charged to a project. As far as we know, none of the "
+            f"eight calls is charged. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show the user the project's budget, not the organization's credits: somebody chose "
-            "this limit deliberately. "
-            "Stop automatic work on the project until the budget is raised."
+            "Show the user the project's budget rather than the organization's credits, because "
+            "somebody set this limit deliberately. Stop automatic work on the project until the "
+            "budget is raised."
         ),
     ),
     Problem(
@@ -785,14 +781,14 @@ ROWS: Final = (
         retryable=False,
         title="Paid plan required for this compute performance",
         suggested_action="Move the workspace to a paid plan, or choose a lower performance level.",
-        meaning="Our reading: the requested compute performance is offered only on a paid plan.",
+        meaning="Our reading: the requested compute performance is only available on a paid plan.",
         when=(
-            "This code is for changes to the compute configuration. `read_database_compute` "
-            f"only reads and never requires a plan. {BY_FAULT_ONLY}"
+            "This code is for changes to the compute configuration. `read_database_compute` only "
+            f"reads it, and never requires a plan. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Before the user chooses, mark the performance levels that need a paid plan. After "
-            "this response, keep the current setting."
+            "Mark the performance levels that need a paid plan before the user chooses one. "
+            "After this response, keep the current setting."
         ),
     ),
     Problem(
@@ -802,17 +798,17 @@ ROWS: Final = (
         title="Compute performance unavailable",
         suggested_action="Wait a few minutes and try again, or choose another performance level.",
         meaning=(
-            "Our reading: the requested compute performance is currently not available, for "
+            "Our reading: the requested compute performance is currently unavailable, for "
             "example because the region lacks capacity."
         ),
         when=(
-            "This code is for changes to the compute configuration. `read_database_compute` "
-            f"only reads the configuration. {BY_FAULT_ONLY}"
+            "This code is for changes to the compute configuration. `read_database_compute` only "
+            f"reads it. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with exponential backoff and offer another performance level in the "
-            "meantime. Show the observed setting, not the requested setting, until the change "
-            "is done."
+            "Retry with exponential backoff, and offer another performance level in the "
+            "meantime. Until the change is complete, show the observed setting rather than the "
+            "requested one."
         ),
     ),
     Problem(
@@ -822,16 +818,16 @@ ROWS: Final = (
         title="Database write pending",
         suggested_action="Wait until the pending write is done, then send the same request again.",
         meaning=(
-            "Our reading: an earlier write to the database has not finished, and this request must "
-            "not overtake it."
+            "Our reading: an earlier write to the database is not complete, and this request "
+            "must not overtake it."
         ),
         when=(
-            "None of the eight calls writes to a project's database, so none of them returns this "
-            f"code by itself. {BY_FAULT_ONLY}"
+            "None of the eight calls writes to a project's database, so none of them returns "
+            f"this code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with exponential backoff. The request itself is valid. If the write is "
-            "pending for minutes, show that a write is pending instead of retrying forever."
+            "The request itself is valid, so retry with exponential backoff. If the write is "
+            "still pending after some minutes, say so instead of retrying forever."
         ),
     ),
     Problem(
@@ -843,17 +839,17 @@ ROWS: Final = (
             "Wait until other connections have ended, then send the same request again."
         ),
         meaning=(
-            "Our reading: the database accepts no further connections for now because the "
+            "Our reading: the database is not accepting any more connections, because the "
             "maximum number is in use. The limit applies to the database, not to the caller's "
             "requests."
         ),
         when=(
-            "None of the eight calls gives direct access to a project's database, so none of "
-            f"them returns this code by itself. {BY_FAULT_ONLY}"
+            "None of the eight calls provides direct access to a project's database, so none of "
+            f"them returns this code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Close connections that are no longer needed, then retry with exponential backoff. "
-            "Honor Retry-After if the response has this header."
+            "Honor Retry-After if it is present."
         ),
     ),
     Problem(
@@ -863,15 +859,15 @@ ROWS: Final = (
         title="Compute change pending",
         suggested_action="Wait until the compute change in progress is done, then try again.",
         meaning=(
-            "Our reading: an earlier change of the compute configuration is still in progress, "
-            "so a second change cannot start."
+            "Our reading: an earlier change to the compute configuration is still in progress, "
+            "so another one cannot start."
         ),
         when=(
             "This code is for changes to the compute configuration. `read_database_compute` "
             f"shows a change in progress as `pending_state` and returns 200. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the compute configuration until `pending_state` is gone, check that the change "
+            "Poll the compute configuration until `pending_state` is gone, check that the change "
             "is still wanted, and send it again."
         ),
     ),
@@ -890,7 +886,7 @@ ROWS: Final = (
             f"changes nothing, so it cannot conflict. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the configuration again with `read_database_compute`, show what is different, "
+            "Read the configuration again with `read_database_compute`, show what has changed, "
             "and let the user repeat the change."
         ),
     ),
@@ -902,15 +898,15 @@ ROWS: Final = (
         suggested_action=("Read the state of the earlier purchase before making another purchase."),
         meaning=(
             "Our reading: another purchase for the same organization is in progress, or has "
-            "changed something on which this purchase depends."
+            "changed something that this purchase depends on."
         ),
         when=(
-            "None of the eight calls buys credits or plans, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls buys credits or plans, so none of them returns this code on "
+            f"its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Never retry a purchase with a new Idempotency-Key to avoid this code. First find "
-            "out how the earlier purchase ended, or the user may pay twice."
+            "Never retry a purchase with a new Idempotency-Key just to avoid this code. First "
+            "find out how the earlier purchase ended, because otherwise the user may pay twice."
         ),
     ),
     Problem(
@@ -920,16 +916,16 @@ ROWS: Final = (
         title="Recharge conflict",
         suggested_action="Read the current recharge settings and decide again.",
         meaning=(
-            "Our reading: this recharge conflicts with another recharge of credits, or with a "
-            "change of the recharge settings."
+            "Our reading: this recharge conflicts with another recharge, or with a change to the "
+            "recharge settings."
         ),
         when=(
-            "None of the eight calls recharges credits, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls recharges credits, so none of them returns this code on its "
+            f"own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the balance and the settings before doing anything, because the recharge may "
-            "already have happened."
+            "Read the balance and the settings before doing anything else, because the recharge "
+            "may already have taken place."
         ),
     ),
     Problem(
@@ -939,13 +935,13 @@ ROWS: Final = (
         title="Git host connection required",
         suggested_action="Connect the Git host first, then repeat the request.",
         meaning=(
-            "Our reading: the request needs a connection to an external Git host, and there is "
-            "no such connection."
+            "Our reading: the request needs a connection to an external Git host, but there is "
+            "none."
         ),
         when=(
             "This code is for projects whose source is on an external Git host. "
-            "`initialize_managed_source` uses the service's own managed source and needs no "
-            f"connection. {BY_FAULT_ONLY}"
+            "`initialize_managed_source` uses the service's own managed source, which does not "
+            f"need a connection. {BY_FAULT_ONLY}"
         ),
         advice="Guide the user through connecting the Git host, and then repeat the request.",
     ),
@@ -956,13 +952,13 @@ ROWS: Final = (
         title="Git host connection revoked",
         suggested_action="Connect the Git host again, then repeat the request.",
         meaning=(
-            "Our reading: the connection to the Git host was revoked on the Git host. The "
-            "caller's own login is still valid."
+            "Our reading: the connection was revoked on the Git host. The caller's own login is "
+            "still valid."
         ),
         when=(
             "This code is for projects whose source is on an external Git host. "
-            "`initialize_managed_source` uses the service's own managed source and needs no "
-            f"connection. {BY_FAULT_ONLY}"
+            "`initialize_managed_source` uses the service's own managed source, which does not "
+            f"need a connection. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Tell the user that the connection was revoked, and offer to connect again. Do not "
@@ -978,16 +974,16 @@ ROWS: Final = (
             "Give the service's installation on the Git host access to this repository."
         ),
         meaning=(
-            "Our reading: the Git host is connected, but its installation does not cover the "
-            "repository in question."
+            "Our reading: the Git host is connected, but the service's installation there does "
+            "not have access to the repository."
         ),
         when=(
             "This code is for projects whose source is on an external Git host. The "
             f"contract shows no calls for such projects. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Name the repository and guide the user to the installation's settings on the Git "
-            "host. The connection itself does not have to be renewed."
+            "Name the repository, and guide the user to the settings of the installation on the "
+            "Git host. The connection itself does not need to be renewed."
         ),
     ),
     Problem(
@@ -1003,8 +999,8 @@ ROWS: Final = (
             f"zone. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the DNS authorization, show that no zone is bound, and let the user start "
-            "the authorization."
+            "Read the DNS authorization, show that no zone is bound, and let the user start an "
+            "authorization."
         ),
     ),
     Problem(
@@ -1014,16 +1010,16 @@ ROWS: Final = (
         title="Edge authorization closed",
         suggested_action="Start a new DNS authorization, then repeat the request.",
         meaning=(
-            "Our reading: the authorization to change the customer's DNS has ended, because it "
-            "expired, was revoked or was already completed."
+            "Our reading: the authorization to change the customer's DNS has ended: it has "
+            "expired, was revoked, or has already been completed."
         ),
         when=(
             "This code is for changes to DNS. `get_dns_authorization` returns 200 and shows "
             f"such an authorization with status `expired` or `revoked`. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the DNS authorization to find out how it ended. Ask the user before starting "
-            "again, because a revocation may have been intended."
+            "Read the DNS authorization to find out how it ended. Ask the user before starting a "
+            "new one, because a revocation may have been intentional."
         ),
     ),
     Problem(
@@ -1034,12 +1030,12 @@ ROWS: Final = (
         suggested_action="Read the current notes, merge both versions and save again.",
         meaning="Our reading: another user saved the project's notes after the client read them.",
         when=(
-            "None of the eight calls edits a project's notes, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls edits a project's notes, so none of them returns this code "
+            f"on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Keep the user's text, show it next to the saved version, and let the user merge "
-            "the two. Overwriting the saved version loses the other user's work."
+            "Keep the user's text, show it next to the saved version, and let the user merge the "
+            "two. Overwriting the saved version would destroy the other user's work."
         ),
     ),
     Problem(
@@ -1050,12 +1046,12 @@ ROWS: Final = (
         suggested_action="Wait until the export is ready, then send the same request again.",
         meaning="Our reading: the export was requested, but there is nothing to download yet.",
         when=(
-            "None of the eight calls exports a project, so none of them returns this code by "
-            f"itself. {BY_FAULT_ONLY}"
+            "None of the eight calls exports a project, so none of them returns this code on its "
+            f"own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Poll at a moderate rate until the export is ready. Do not request another export, "
-            "because a new export would only start over."
+            "because that would only start over."
         ),
     ),
     Problem(
@@ -1067,8 +1063,9 @@ ROWS: Final = (
             "Keep the flag on, or first disconnect the domain that depends on the flag."
         ),
         meaning=(
-            "The flag cannot be hidden, because a Free workspace's own domain on this project "
-            "depends on it. The code for this refusal is our reading of the contract."
+            "The flag cannot be hidden, because the project has a Free workspace's own domain, "
+            "which depends on the flag. We chose this code for the refusal, based on our reading "
+            "of the contract."
         ),
         when=(
             "`set_project_powered_by_flag` returns this code if `enabled` is false and a Free "
@@ -1076,8 +1073,8 @@ ROWS: Final = (
             "`enabled_at` stays the same."
         ),
         advice=(
-            "Show the switch as on, and tell the user what to do before hiding the flag: "
-            "disconnect the domain or leave the Free plan."
+            "Show the switch as on, and tell the user what is needed to hide the flag: "
+            "disconnecting the domain or leaving the Free plan."
         ),
     ),
     Problem(
@@ -1089,18 +1086,18 @@ ROWS: Final = (
             "Log in interactively and repeat the request with the new session's access token."
         ),
         meaning=(
-            "The call needs a current interactive user session, but the token does not belong "
-            "to such a session. The code for this rule is our reading of the contract."
+            "The call needs a current interactive user session, but the token does not belong to "
+            "one. We chose this code for the rule, based on our reading of the contract."
         ),
         when=(
             "`create_user_api_key` returns this code for a user API key, for an access token "
-            "without a `sid` claim, and for an access token whose session has ended, for "
-            "example because the user signed out. In this emulator, an access token of an "
-            "interactive session has a `sid` claim."
+            "without a `sid` claim, and for an access token whose session has ended, for example "
+            "because the user signed out. In this emulator, the `sid` claim identifies the "
+            "interactive session that an access token belongs to."
         ),
         advice=(
-            "Ask the user to log in. A script cannot get past this check, so the script should "
-            "fail early and say that only a logged-in user can create a key."
+            "Ask the user to log in. A script cannot get past this check, so it should fail "
+            "early and say that only a logged-in user can create a key."
         ),
     ),
     Problem(
@@ -1114,13 +1111,13 @@ ROWS: Final = (
         meaning="Our reading: the service cannot tell whether the key was created.",
         when=(
             "`create_user_api_key` could return this code. This emulator always knows the "
-            f"outcome, so it never returns this code by itself. {BY_FAULT_ONLY}"
+            f"outcome, so it never returns this code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
             "According to the contract, the same name and Idempotency-Key are reused after any "
-            "uncertainty instead of creating another token. If the response then has "
-            "`replayed` true and `value` null, the API key exists but its value is lost. In "
-            "this case only, create another API key with a new Idempotency-Key."
+            "uncertainty instead of creating another token. If `replayed` is then true and "
+            "`value` is null, the API key exists but its value is lost. Only in this case, "
+            "create another API key with a new Idempotency-Key."
         ),
     ),
     Problem(
@@ -1133,12 +1130,11 @@ ROWS: Final = (
         ),
         meaning=(
             "Our reading: the service cannot currently give the key any product permission, "
-            "because the organization has no permission enabled or because the permissions "
-            "cannot be revalidated."
+            "because the organization has not enabled any or because they cannot be revalidated."
         ),
         when=(
-            "`create_user_api_key` returns this code if no product permission is enabled for "
-            "the organization. All permissions are enabled unless an intervention has disabled "
+            "`create_user_api_key` returns this code if the organization has not enabled any "
+            "product permission. All permissions are enabled unless an intervention has disabled "
             "some."
         ),
         advice=(
@@ -1153,15 +1149,15 @@ ROWS: Final = (
         title="Reconciliation exhausted",
         suggested_action="Do not retry. Check the project's actual state and let a person decide.",
         meaning=(
-            "Our reading: the service does not know how a change ended, tried to find out, and "
-            "has given up."
+            "Our reading: the service does not know how a change ended, has tried to find out, "
+            "and has given up."
         ),
         when=(
             "An operation fails when its reconciliation is exhausted. Reading such an operation "
-            f"returns 200 and shows this code in `error.code`. {BY_FAULT_ONLY}"
+            f"returns 200, with this code as its `error.code`. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Stop automatic retries and show the operation and the request id to a person. The "
+            "Stop automatic retries, and show the operation and the request id to a person. The "
             "change may or may not have been made, so check before repeating it."
         ),
     ),
@@ -1172,18 +1168,18 @@ ROWS: Final = (
         title="Service unavailable",
         suggested_action="Wait a little and send the same request again.",
         meaning=(
-            "The service, or a provider on which it depends, is currently unavailable. The "
-            "code for a provider's failure is our reading of the contract."
+            "The service, or a provider on which it depends, is currently unavailable. We chose "
+            "this code for the failure of a provider, based on our reading of the contract."
         ),
         when=(
             "`read_database_compute` returns this code while the database provider is failing, "
             "because the contract requires a problem instead of invented defaults. Every call "
-            "returns this code during an outage that a scenario or a fault causes."
+            "returns this code during an outage that is caused by a scenario or a fault."
         ),
         advice=(
-            "Retry with exponential backoff and a limit. Honor Retry-After if the response has "
-            "this header. A change may have happened before the response was lost, so keep the "
-            "Idempotency-Key and mark the last known state as outdated."
+            "Retry with exponential backoff and a limit. Honor Retry-After if it is present. The "
+            "change may have been made before the response was lost, so keep the "
+            "Idempotency-Key, and mark the last known state as outdated."
         ),
     ),
 )

@@ -1,6 +1,6 @@
-"""Problems by code, and the exception that refuses a request with a problem.
+"""Problems by code, and the exception for refusing a request with a problem.
 
-The table of problems is in `problem_table.py`. Like the table, this module must stay cheap to
+The table of problems is in `problem_table.py`. Like the table, this module must remain cheap to
 import.
 """
 
@@ -20,14 +20,13 @@ PROBLEMS: Final[Mapping[str, Problem]] = MappingProxyType({row.code: row for row
 
 
 class Refused(Exception):
-    """An exception that any part of the core raises to respond to a request with a problem.
+    """An exception that any part of the core can raise to respond to a request with a problem.
 
-    The contract defines problems in its section Errors.
+    Problems are defined in the contract, section Errors.
 
-    `status` and `action` override the status and the suggested action of the code. If `status` is
-    None, the code's status applies. `field` is the header, parameter or body field at fault. `why`
-    is for the request log only and is never sent to the client. `assumption` names the assumption
-    without which the request would not be refused.
+    `status` and `action`, if given, override the code's status and suggested action. `field` is the
+    header, parameter or body field at fault. `why` is for the request log only, and is never sent
+    to the client. `assumption` names the assumption without which the request would not be refused.
     """
 
     def __init__(
@@ -44,8 +43,8 @@ class Refused(Exception):
     ) -> None:
         """Create a refusal.
 
-        Raises ValueError if the contract fixes a different status for the code, or if a number is
-        out of bounds.
+        Raises ValueError if the contract specifies a different status for the code, or if a number
+        is out of bounds.
         """
         super().__init__(code, detail)
         if status is not None:

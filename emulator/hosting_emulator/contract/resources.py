@@ -1,7 +1,8 @@
-"""Declares the contract's resources. Each declaration quotes its row in the contract's tables.
+"""Declares the contract's resources. Each declaration quotes the corresponding row in the
+contract's tables.
 
-`declarations.py` explains how a type declares presence, null and bounds. `tests/contract` compares
-each declaration with the rows that it quotes, and `tests/lab` compares the rows with the contract.
+`declarations.py` explains how types declare presence, null and bounds. `tests/contract` checks each
+declaration against the rows that it quotes, and `tests/lab` checks the rows against the contract.
 """
 
 from collections.abc import Mapping
@@ -32,9 +33,9 @@ Timestamp = Annotated[
 UriReference = Annotated[
     str, Format("uri_reference"), Meta(extra_json_schema={"format": "uri-reference"})
 ]
-#: A secret string, which reports must not show.
+#: A string that is secret, so reports must not show it.
 Secret = Annotated[str, Format("secret")]
-#: A string that an alteration may replace with any other string.
+#: A string that an alteration can replace with any other string.
 AnyValue = Annotated[str, FieldSpec(may_differ="value")]
 AnyNumber = Annotated[float, FieldSpec(may_differ="value")]
 FilledText = Annotated[str, Meta(min_length=1)]
@@ -84,7 +85,7 @@ OperationResult = Annotated[
 # --- States of an operation ----------------------------------------------------------------------
 
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
-#: All states of an operation, the terminal states, and the terminal states that are failures.
+#: All operation states, the terminal states, and the terminal states that count as failures.
 STATES: tuple[State, ...] = get_args(State)
 TERMINAL: tuple[State, ...] = ("succeeded", "failed", "cancelled")
 FAILURES = tuple(state for state in TERMINAL if state != "succeeded")
@@ -96,7 +97,7 @@ OperationState = Annotated[
 
 
 def with_states(text: str) -> str:
-    """Replace {states} with the states of an operation, and {ends} with the terminal states."""
+    """Replace {states} with the operation states, and {ends} with the terminal states."""
     ends = f"{', '.join(TERMINAL[:-1])} or {TERMINAL[-1]}"
     return text.replace("{states}", ", ".join(STATES)).replace("{ends}", ends)
 

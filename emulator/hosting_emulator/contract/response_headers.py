@@ -1,16 +1,16 @@
-"""Checks response headers that are set by users."""
+"""Checks the response headers that users set."""
 
 from __future__ import annotations
 
 import re
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: Headers that the server itself sets, so users cannot set them.
+#: The headers that the server sets itself, so users cannot set them.
 _FRAMING = {"content-length", "transfer-encoding", "connection", "date", "server", "upgrade"}
 
 
 def header_complaint(name: str, value: str) -> str | None:
-    """Return the reason why users cannot set a response header, or None if they can."""
+    """Return why users cannot set a response header, or None if they can."""
     if not _NAME.fullmatch(name) or name.lower() in _FRAMING:
         return f"{name!r} cannot be set as a response header"
     if any(ord(character) < 32 or ord(character) > 126 for character in value):

@@ -1,7 +1,7 @@
-"""Sample responses to a call: a success with every field, and a problem for each problem code.
+"""Sample responses to a call: a successful response with every field, and a problem for each code.
 
-Each sample has two variants with different values. Only the status, the request id and the values
-that follow from a problem's code are the same in both variants.
+Each sample has two variants with different values. The two have only the status, the request id and
+the values that follow from a problem's code in common.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hosting_emulator.contract.fields import Field, Kind
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 
-#: Two values for each kind whose schema does not provide values.
+#: Two values for each kind whose schema does not provide any.
 _VALUES: dict[str, tuple[Any, Any]] = {
     "ulid": ("0" * 26, "1" * 26),
     "timestamp": ("2026-01-01T00:00:00.000Z", "2027-01-01T00:00:00.000Z"),
@@ -40,7 +40,7 @@ _NO_BOUND = 10**12
 
 
 def sample_success(spec: CallSpec, assumptions: Assumptions, variant: int = 0) -> SentResponse:
-    """Return a call's successful response with every possible field. `variant` is 0 or 1."""
+    """Return a successful response to a call, with every possible field. `variant` is 0 or 1."""
     headers = [("Cache-Control", "no-store"), ("Content-Type", "application/json")]
     if assumptions.request_id_on_success == "echoed":
         headers.append(("X-Request-Id", _REQUEST_ID))
@@ -54,7 +54,7 @@ def sample_success(spec: CallSpec, assumptions: Assumptions, variant: int = 0) -
 def sample_problem(
     spec: CallSpec, code: str, assumptions: Assumptions, variant: int = 0
 ) -> SentResponse:
-    """Return a call's problem response with every possible field. `variant` is 0 or 1."""
+    """Return a problem response to a call, with every possible field. `variant` is 0 or 1."""
     problem = PROBLEMS[code]
     status = problem_status(code, assumptions, spec)
     document = _sample_object("ProblemDetails", variant) | {
@@ -78,7 +78,8 @@ def _sample_object(name: str, variant: int) -> dict[str, Any]:
 
 
 def _sample_field(field: Field, variant: int) -> Any:
-    # The bounds of a range are far apart, so that an alteration can set either bound to any value.
+    # Keep the bounds of a range far apart, so that an alteration can set either of them to any
+    # value.
     if field.name.startswith("max_"):
         return _NO_BOUND + variant
     if field.name.startswith("min_"):

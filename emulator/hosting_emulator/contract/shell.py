@@ -1,4 +1,4 @@
-"""Shell commands that messages suggest to the reader."""
+"""Builds the shell commands that messages suggest to the reader."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEFAULT_URLS = (f"http://127.0.0.1:{DEFAULT_PORT}", f"http://localhost:{DEFAULT
 def command_line(command: str, base_url: str, world: str) -> str:
     """Return a hosting-emulator command with the options that select a server and a world.
 
-    An option is omitted if its default has the same effect.
+    An option is omitted if it would have no effect.
     """
     options = ""
     if world != DEFAULT_WORLD:

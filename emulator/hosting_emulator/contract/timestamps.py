@@ -1,4 +1,6 @@
-"""Timestamps: RFC 3339 strings on the wire, and integer milliseconds since 1970 internally."""
+"""Converts timestamps between RFC 3339 strings, used in messages, and milliseconds since 1970, used
+internally.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from typing import Literal
 
 TimestampForm = Literal["milliseconds", "microseconds", "offset"]
 
-# Check the form, because `fromisoformat` also accepts ISO 8601 forms that RFC 3339 does not allow,
-# such as week dates.
+# `fromisoformat` also accepts ISO 8601 forms that RFC 3339 does not allow, such as week dates, so
+# check the form first.
 _RFC_3339 = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,30})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
 )
@@ -23,23 +25,23 @@ _YEAR_1_MS = -62_135_596_800_000
 
 
 def format_timestamp(at_ms: int) -> str:
-    """Format a time in the form that records use: in UTC, with milliseconds and `Z`.
+    """Format a time in the form used in records: in UTC, with milliseconds and `Z`.
 
-    A time outside the years 1 to 9999 becomes the nearest time within these years.
+    A time outside the years 1 to 9999 is replaced by the nearest time within them.
     """
     seconds, ms = divmod(min(max(at_ms, _YEAR_1_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"
 
 
 def respell_timestamp(text: str, form: TimestampForm) -> str:
-    """Rewrite a stored timestamp in a different RFC 3339 form for the same time."""
+    """Rewrite a stored timestamp in a different RFC 3339 form that denotes the same time."""
     return text[:-1] + {"milliseconds": "Z", "microseconds": "000Z", "offset": "+00:00"}[form]
 
 
 def parse_timestamp(text: str) -> int:
-    """Parse an RFC 3339 timestamp, and return milliseconds since 1970.
+    """Parse an RFC 3339 timestamp, and return it as milliseconds since 1970.
 
-    Raises ValueError if `text` has a different form, or is outside the years 1970 to 9999.
+    Raises ValueError if `text` is not in that form, or is outside the years 1970 to 9999.
     """
     try:
         moment = datetime.fromisoformat(text.upper()) if _RFC_3339.fullmatch(text) else None
@@ -55,7 +57,7 @@ def parse_timestamp(text: str) -> int:
     return at_ms
 
 
-# Cache results, because most timestamps in a run fall within the same few seconds.
+# Cache the results, because most timestamps in a run fall within the same few seconds.
 @lru_cache(maxsize=256)
 def _second(seconds: int) -> str:
     moment = datetime.fromtimestamp(seconds, UTC)

@@ -1,4 +1,6 @@
-"""Checks whether the contract allows a value in a response, from the emulator or another service."""
+"""Checks whether the contract allows a value in a response, whether from the emulator or from
+another service.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,17 @@ from hosting_emulator.contract.fields import Kind
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.resources import RESOURCES
 
-#: The start of a complaint about a value whose kind is correct, but whose length or size is not.
+#: The beginning of a complaint about a value of the right kind, but with a wrong length or size.
 BOUNDS = "out of bounds"
 _REDEEM = "/.service/dev-access/redeem?stage=dev&ticket="
-#: Also matches strings that are too short or too long, because a zone's length is checked
-#: separately.
+#: The length of a zone is checked separately, so this also matches strings that are too short or
+#: too long.
 _ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.{254,}", re.DOTALL)
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
-# Timestamps according to RFC 3339, which allows lowercase letters and a space instead of the T. As
-# in ISO 8601, the seconds may be missing. The emulator's own parser is stricter: it accepts no time
-# before 1970 and no leap second.
+# Timestamps according to RFC 3339, which allows lowercase letters, and a space instead of the T. As
+# in ISO 8601, the seconds can be missing. The emulator's own parser is stricter: it does not accept
+# times before 1970 or leap seconds.
 _TIMESTAMP = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>([01]\d|2[0-3]):[0-5]\d)"
     r"(:(?P<second>[0-5]\d|60)([.,](?P<fraction>\d{1,30}))?)?"
@@ -44,9 +46,10 @@ def is_integer(value: Any) -> bool:
 
 
 def is_timestamp(value: Any) -> bool:
-    """Return whether a value is a date with a time of day and an offset or Z. Any year is valid."""
+    """Return whether a value is a date and time with an offset or Z. Any year is valid."""
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
-    # Replace the leap year 0000, because RFC 3339 allows it and `datetime` does not.
+    # RFC 3339 allows the leap year 0000, but `datetime` does not, so replace it with another leap
+    # year.
     day = match["day"].replace("0000-", "2000-", 1) if match else ""
     return match is not None and _minute(day, match["minute"]) is not None
 
@@ -54,7 +57,7 @@ def is_timestamp(value: Any) -> bool:
 def moment(value: Any) -> int | None:
     """Return a timestamp in milliseconds since 1970.
 
-    Return None if `value` is not a timestamp, or if the seconds are missing.
+    Return None if `value` is not a timestamp, or if its seconds are missing.
     """
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     began = _minute(match["day"], match["minute"]) if match else None
@@ -73,7 +76,7 @@ def _minute(day: str, minute: str) -> int | None:
 
 
 def complaint(kind: Kind, value: Any) -> str | None:
-    """Return a complaint if a value does not fit a kind, or None if it does.
+    """Return a complaint if a value is not of the given kind, or None if it is.
 
     The complaint never shows a secret or a ticket.
     """
@@ -100,7 +103,7 @@ def complaint(kind: Kind, value: Any) -> str | None:
 
 
 def redeem_url_complaint(value: Any) -> str | None:
-    """Return a complaint about a ticket's redeem_url, or None if the URL is correct."""
+    """Return a complaint about a ticket's redeem_url, or None if it is correct."""
     if not isinstance(value, str):
         return "the URL is not a string"
     origin, between, ticket = value.partition(_REDEEM)
@@ -122,7 +125,7 @@ def _matching(pattern: re.Pattern[str]) -> Callable[[Any], object]:
     return lambda value: isinstance(value, str) and pattern.fullmatch(value)
 
 
-#: For each kind: the check, and the complaint about a value that fails the check.
+#: For each kind, a check and the complaint about values that fail it.
 _KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
     "text": (lambda value: isinstance(value, str), "is not a string"),
     "secret": (
@@ -149,19 +152,19 @@ _KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
 _SECRET = re.compile(
     r"://[^/\s:@]+:[^/\s@]+@|\beyJ[\w-]{8,}\.[\w-]+\.|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
-#: Names that suggest a credential, and names of a provider's identifiers.
+#: Member names that suggest a credential, and names that suggest a provider's identifier.
 _CREDENTIAL = re.compile(
     r"secret|password|credential|private_?key|(access|auth|api)_?(token|key)", re.I
 )
 _IDENTIFIER = re.compile(r"token|provider|(^|_)(id|arn)$", re.I)
 _PROVIDER = re.compile(r"provider\w*_(id|arn)$", re.I)
-#: The members in which the contract returns credentials to the client.
+#: The members in which the contract intends credentials to be returned to the client.
 _HANDED_OUT = ("value", "redeem_url")
 _FIELD_NAMES = {field.name for resource in RESOURCES.values() for field in resource.fields}
 
 
 def credential_complaint(name: str, value: Any) -> str | None:
-    """Return a complaint if a member looks like a credential, otherwise None."""
+    """Return a complaint if a member looks like a credential, and otherwise None."""
     if isinstance(value, str) and _SECRET.search(value) and name not in _HANDED_OUT:
         return f"{name} contains a credential"
     if not _is_harmless(name, value) and _CREDENTIAL.search(name):
@@ -170,9 +173,9 @@ def credential_complaint(name: str, value: Any) -> str | None:
 
 
 def identifier_complaint(name: str, value: Any, *, shows_none: bool) -> str | None:
-    """Return a complaint if a member looks like a provider's identifier, otherwise None.
+    """Return a complaint if a member looks like a provider's identifier, and otherwise None.
 
-    `shows_none` means that the contract forbids provider identifiers in this response.
+    `shows_none` is true if the contract forbids provider identifiers in this response.
     """
     if _is_harmless(name, value) or is_ulid(str(value)):
         return None

@@ -1,1 +1,3 @@
-"""The engine owns the worlds and runs the steps of each exchange. It does not open any sockets."""
+"""The engine owns the worlds and runs the steps of each exchange. The engine does not open any
+sockets.
+"""

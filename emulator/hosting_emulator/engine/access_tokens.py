@@ -1,8 +1,8 @@
 """Signs a world's access tokens, and authenticates requests by access token or API key.
 
-Each world signs tokens with a separate key, derived from the world's seed and name. It therefore
-refuses tokens from worlds with a different seed or name. Whether a token has expired is decided by
-the world's clock.
+Each world signs tokens with a separate key, derived from the world's seed and name. A world
+therefore refuses tokens from worlds with a different seed or name. Whether a token has expired is
+decided by the world's clock.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Passage:
     """The positions at which a request arrived and its response departed (see `Connection`).
 
     The departure is the position at which the last byte of the response was handed to the
-    connection. It is 0 until then, and stays 0 if a fault cuts the response off.
+    connection. The departure is 0 until then, and stays 0 if a fault cuts the response off.
     """
 
     __slots__ = ("_connection", "arrival", "arrived_s", "departure")
@@ -57,8 +57,8 @@ class Passage:
     def end(self, lost: str | None) -> float:
         """Return the position at which the client stopped waiting, or infinity if it is still waiting.
 
-        `lost` is the kind of fault that caused the response to be lost, or None. In that case, the
-        client is still waiting until it closes the connection.
+        `lost` is the kind of fault that caused the response to be lost, or None. A client whose
+        response was lost keeps waiting until it closes the connection.
         """
         closed = self._connection.closed_by_client or inf
         if lost is not None:

@@ -74,7 +74,7 @@ def mark_beginning(world: World) -> World:
 
 
 def keep_default_settings(world: World, replaced: World) -> World:
-    """Return a scenario's world, extended by the settings of the default world that it replaces.
+    """Return a scenario's world, after storing in it the settings of the default world that it replaces.
 
     `replaced` is the world that is replaced: either the default world, or the world of an earlier
     scenario, which contains these settings.
@@ -274,9 +274,9 @@ class Engine:
     ) -> None:
         """Replace the world with a different one, as a new commit, and clear the request log.
 
-        If `restored` is given, the new world is that earlier state, and the request log is kept.
-        Otherwise, the log's observers are first informed that it ends, and for which `reason`. On
-        failure, raises StoreFailed and changes nothing.
+        If `restored` is given, the new world is that earlier state, and the request log is kept. If
+        `restored` is None, the log's observers are first told that the log ends, and for which
+        `reason`. On failure, raises StoreFailed and changes nothing.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
         if reason in ("loaded", "reset"):
@@ -414,7 +414,7 @@ class Engine:
         reads `now_s`.
 
         A token that is created by a tool, which passes `lifetime_s`, is dated to the earliest time
-        that a world can have. It therefore stays valid when a reset, a rewind or a different
+        that a world can have. The token therefore stays valid when a reset, a rewind or a different
         scenario moves world time back. If the identity provider's clock is skewed, however, the
         token is dated by that clock, because a skew is meant to be visible in tokens.
         """
@@ -452,8 +452,8 @@ class Engine:
             "exp": now_s + (lifetime_s or self.token_lifetime_s),
         }
         session_id = None
-        # The ordinal makes each token unique. Without it, a client that replaces a refused token
-        # under a frozen clock would receive the same token again.
+        # The ordinal makes each token unique. Without the ordinal, a client that replaces a refused
+        # token under a frozen clock would receive the same token again.
         grant_claims: dict[str, Any] = {"jti": f"token-{self._issued_tokens}"}
         if redeemed is not None:
             grant = redeemed.grant
@@ -506,7 +506,7 @@ class Engine:
     def request_id(self) -> str:
         """Return a new request id for a response that is not listed in the request log.
 
-        This does not use up a request number, so the numbers in the log have no gaps.
+        The new id does not use up a request number, so the numbers in the log have no gaps.
         """
         self._unlogged_responses += 1
         number = f"beside/{self._unlogged_responses}"

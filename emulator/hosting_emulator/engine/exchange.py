@@ -129,7 +129,7 @@ class Entry(CallRequest, kw_only=True):
     def gave_up(self) -> bool:
         """Whether the client closed the connection before the whole response had been sent.
 
-        This is False if a fault caused the response to be lost, because then there was nothing to
+        Returns False if a fault caused the response to be lost, because then there was nothing to
         wait for.
         """
         if self.lost is not None or self.passage is None or self.in_progress:

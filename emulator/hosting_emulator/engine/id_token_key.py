@@ -1,10 +1,10 @@
 """The key that signs ID tokens: the published test key `testRSA2048` of RFC 9500, section 2.1.
 
-This private key is public knowledge, so an ID token proves nothing. That is acceptable here,
-because anyone who can reach the emulator can get a token for any user without a password. A fixed
-key takes no time to generate, and secret scanners can recognize it as a test key. The emulator
-itself does not accept ID tokens as credentials. All worlds use this key. An ID token's issuer
-identifies the world, and every OpenID client must check the issuer.
+This private key is public knowledge, so an ID token proves nothing. A public key pair is acceptable
+here, because anyone who can reach the emulator can get a token for any user without a password. A
+fixed key takes no time to generate, and secret scanners can recognize it as a test key. The
+emulator itself does not accept ID tokens as credentials. All worlds use this key. An ID token's
+issuer identifies the world, and every OpenID client must check the issuer.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 KEY_ID = "rfc9500-test-rsa-2048"
-#: The key in PKCS #1 DER. It has no PEM header, so that scanners do not mistake it for a leaked
-#: secret.
+#: The key in PKCS #1 DER. The key has no PEM header, so that scanners do not mistake it for a
+#: leaked secret.
 _TEST_RSA_2048 = """
 MIIEowIBAAKCAQEAsPnoGUOnrpiSqt4XynxA+HRP7S+BSObI6qJ7fQAVSPtRkqso
 tWxQYLEYzNEx5ZSHTGypibVsJylvCfuToDTfMul8b/CZjP2Ob0LdpYrNH6l5hvFE

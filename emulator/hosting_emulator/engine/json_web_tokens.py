@@ -1,4 +1,5 @@
-"""Decodes JSON Web Tokens without checking their times. Callers check them against the world's clock.
+"""Decodes JSON Web Tokens without checking their times. Callers check the times against the world's
+clock.
 
 PyJWT is imported lazily so that a process that only sees API keys never loads cryptography.
 """

@@ -277,7 +277,9 @@ def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) ->
 
 
 def _call(engine: Engine, ctx: ExchangeContext) -> Reply:
-    """Run the call. If it starts an operation, the operation gets the next matching armed outcome."""
+    """Run the call. If the call starts an operation, that operation gets the next matching armed
+    outcome.
+    """
     begins_operation = ctx.spec.idempotent and ctx.spec.response == "Operation"
     if begins_operation and engine.world.tables[OUTCOMES.name]:
         ctx.outcome = next_outcome(ctx.change, fault_subject(engine, ctx))

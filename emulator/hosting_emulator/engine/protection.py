@@ -1,9 +1,9 @@
 """Protected faults: faults, outcomes and interventions that a judge adds to a process's worlds.
 
-Clients cannot remove protected faults. They are added again after a reset, a scenario load, a state
-import, a rewind or the removal of all faults, and are also added to new worlds in their scope. All
-worlds in the scope share a protected fault's counts. A protected fault for the n-th request for a
-call therefore counts the requests to all of these worlds together.
+Clients cannot remove protected faults. Protected faults are added again after a reset, a scenario
+load, a state import, a rewind or the removal of all faults, and are also added to new worlds in
+their scope. All worlds in the scope share a protected fault's counts. A protected fault for the
+n-th request for a call therefore counts the requests to all of these worlds together.
 
 Protected faults belong to the process rather than to a world. Exported states do not contain them,
 and they are never added to a world on disk.

@@ -18,7 +18,7 @@ from hosting_emulator.world.streams import id_counter
 
 
 def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
-    """Return the problem document of a refusal, under the world's assumptions and variation."""
+    """Return the problem document for a refusal, according to the world's assumptions and variation."""
     ctx.code = refused.code
     reply = problem_reply(
         refused, ctx.request_id(), ctx.docs_url(), engine.world.assumptions, ctx.spec

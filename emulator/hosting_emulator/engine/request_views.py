@@ -81,8 +81,8 @@ def _target(entry: Entry) -> str:
 
 
 def _user_id(entry: Entry) -> str | None:
-    """Return the id of the user who sent a request, NOBODY if authentication failed, or None if it
-    did not take place.
+    """Return the id of the user who sent a request, NOBODY if authentication failed, or None if the
+    request was refused before authentication.
     """
     if entry.principal:
         return entry.principal.user_id

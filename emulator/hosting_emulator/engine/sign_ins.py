@@ -130,7 +130,7 @@ class SignIns:
         return RedeemedGrant(key, grant), token
 
     def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> RedeemedGrant:
-        """Redeem a refresh token. Each can be redeemed only once. Raises GrantRefused.
+        """Redeem a refresh token. Each refresh token can be redeemed only once. Raises GrantRefused.
 
         A second attempt revokes all tokens issued under the grant (RFC 9700, section 4.14.2). The
         caller must commit the change even if the refresh token is refused.
@@ -190,7 +190,7 @@ class SignIns:
 def home_of(world: World, user: User) -> str | None:
     """Return the id of a user's first organization, or None if the user has no organization.
 
-    A sign-in that does not name an organization uses this one.
+    A sign-in that does not name an organization uses the user's first organization.
     """
     for organization in in_order(world, ORGANIZATIONS):
         if world.get(MEMBERSHIPS, f"{organization.id}/{user.id}"):

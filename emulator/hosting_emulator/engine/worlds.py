@@ -241,7 +241,8 @@ class Worlds:
         """Reset a world to the default world, even if a scenario was loaded.
 
         The clock, the assumptions and the variation are those of the default world that the
-        scenario replaced. If there was none, they are those of a new default world in this process.
+        scenario replaced. If the scenario did not replace a default world, they are those of a new
+        default world in this process.
         """
         old = engine.world
         origin = old.get(ORIGIN, SINGLETON_KEY) or WorldSource()

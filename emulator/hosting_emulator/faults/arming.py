@@ -53,7 +53,7 @@ _PHASE_REASONS: Mapping[Stage | None, str] = {
 
 
 def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT) -> Fault:
-    """Arm a fault or an outcome. It comes after all entries that are already armed.
+    """Arm a fault or an outcome, after all entries that are already armed.
 
     Raises DocumentRefused for an invalid document.
     """

@@ -58,7 +58,7 @@ class NearestRequest:
 
     @property
     def distance(self) -> int:
-        """The distance between the request and the entry. It is 0 if the request matched."""
+        """The distance between the request and the entry, which is 0 if the request matched."""
         return sum(difference.distance for difference in self.differences)
 
     def describe(self) -> str:

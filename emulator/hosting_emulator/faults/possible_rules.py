@@ -40,7 +40,7 @@ def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
 
 
 def possible_calls(rule: Rule, calls: Iterable[CallSpec]) -> list[CallSpec]:
-    """Return the calls that have requests which a rule can match."""
+    """Return the calls whose requests a rule can match."""
     return [spec for spec in calls if all(_may_match(rule, name, spec) for name in _CALL_FIELDS)]
 
 

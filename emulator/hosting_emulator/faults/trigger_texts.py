@@ -80,7 +80,9 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
 
 
 def _awaited_end_of_hold(world: World, outcome: Fault) -> str | None:
-    """Describe what will end the outcome's hold on an operation, or return None if it holds none."""
+    """Describe what will end the outcome's hold on an operation, or return None if it is not
+    holding one.
+    """
     for _, operation in world.rows(OPERATIONS):
         if not is_held(operation) or operation.stuck_by != outcome.id:
             continue

@@ -32,7 +32,7 @@ NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 class EntryUsage:
-    """The usage data of one fault or outcome. It is not part of the world."""
+    """The usage data of one fault or outcome, which is not part of the world."""
 
     __slots__ = ("considered", "nearest")
 
@@ -50,7 +50,7 @@ class UsageCounter:
         self.removed: dict[str, Fault] = {}
 
     def of(self, entry_id: str) -> EntryUsage:
-        """Return the usage data of an entry. It is empty for an unknown entry."""
+        """Return the usage data of an entry, which is empty for an unknown entry."""
         return self._entries.get(entry_id) or EntryUsage()
 
     def observe_removals(self, before: World, writes: Mapping[str, Any]) -> None:

@@ -117,7 +117,8 @@ def armed_document(
     """Return an armed fault or outcome in the form in which the control API sends it.
 
     The document combines the members that the user wrote with those of FaultState or OutcomeState.
-    It is a plain JSON object, because which members a user writes depends on the kind and the rule.
+    The document is a plain JSON object, because which members a user writes depends on the kind and
+    the rule.
     """
     state: FaultState | OutcomeState
     if category is FAULT:

@@ -49,7 +49,8 @@ class ConductReport(ControlMessage, frozen=True, kw_only=True):
         doc("The number of requests that were dropped from the log before they could be judged."),
     ]
     findings: Annotated[
-        list[ConductFinding], doc("The findings. Each is about one rule that a client broke.")
+        list[ConductFinding],
+        doc("The findings. Each finding is about one rule that a client broke."),
     ]
     counts: Annotated[
         dict[str, int],

@@ -31,7 +31,7 @@ class KeyMetadata(ControlMessage, frozen=True, kw_only=True):
 class NewApiKey(ControlMessage, frozen=True, kw_only=True):
     """A new user API key."""
 
-    value: Annotated[str, doc("The value of the key. No other response contains it.")]
+    value: Annotated[str, doc("The value of the key, which no other response contains.")]
     key: Annotated[KeyMetadata, doc("The key, without its value.")]
 
 

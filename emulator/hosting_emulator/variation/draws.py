@@ -260,7 +260,7 @@ def vary_headers(
 def _pick_several(
     draws: Draws, point: str, choices: Sequence[T], counts: Sequence[int], *thing: str
 ) -> list[T]:
-    """Draw several different choices. How many is itself drawn from `counts`."""
+    """Draw several different choices. The number of choices is itself drawn from `counts`."""
     count = draws.pick(point, counts, *thing, "count")
     start = draws.pick(point, range(len(choices)), *thing)
     return [choices[(start + number * 3) % len(choices)] for number in range(count)]

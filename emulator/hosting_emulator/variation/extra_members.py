@@ -1,4 +1,5 @@
-"""The members that a variation adds to objects. They are not in the contract, so no client knows them.
+"""The members that a variation adds to objects. These members are not in the contract, so no client
+knows them.
 
 The values cover every JSON type, and some values are nested. Some names, such as `class`, `length`
 or `error`, have a meaning in a programming language or a client library.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 
-#: Time zones as RFC 3339 writes them. Some of them are far apart, so that a client that compares
+#: Time zones, in RFC 3339 notation. Some of them are far apart, so that a client that compares
 #: timestamps as strings fails even if the times are hours apart.
 OFFSETS = (
     "Z",

@@ -17,8 +17,8 @@ from hosting_emulator.world.records import Variation, WorldSource
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import World
 
-#: The maximum number of operations used as examples. They are the operations that created the
-#: newest deployments of the first project.
+#: The maximum number of operations used as examples. The examples are the operations that created
+#: the newest deployments of the first project.
 _EXAMPLE_OPERATIONS = 3
 
 

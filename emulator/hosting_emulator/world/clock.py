@@ -11,8 +11,8 @@ from hosting_emulator.contract.timestamps import EARLIEST_MS, LATEST_MS, format_
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.records import ClockRecord
 
-#: The time at which a frozen or skip clock starts by default. It is fixed so that responses are
-#: reproducible.
+#: The time at which a frozen or skip clock starts by default. The time is fixed so that responses
+#: are reproducible.
 FIXED_START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 MODES = get_args(ClockMode)
 #: The highest rate, in world seconds per real second.

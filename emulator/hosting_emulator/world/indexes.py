@@ -1,6 +1,6 @@
 """Indexes that find a record by alias, digest or project without scanning the table.
 
-Indexes are derived from the tables and updated with each change. They are never stored.
+Indexes are derived from the tables and updated with each change. Indexes are never stored.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | No
 def default_user(world: World) -> User | None:
     """Return the user on whose behalf a request is made if no user is named.
 
-    This is the user with the alias `owner`. If there is none, it is an owner of the first
+    The default user has the alias `owner`. If there is no such user, return an owner of the first
     organization that has an owner. Return None if no organization has an owner.
     """
     user_id = world.indexes.get("user:owner")

@@ -14,8 +14,8 @@ from hosting_emulator.world.records import Operation, OperationOutcome, PartialE
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
-#: The kind of an operation that only holds a project's claim. It is started by an intervention
-#: rather than by a call.
+#: The kind of an operation that only holds a project's claim. Such an operation is started by an
+#: intervention rather than by a call.
 HELD = "held_by_intervention"
 
 

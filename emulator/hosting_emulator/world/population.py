@@ -119,7 +119,8 @@ def with_overrides(
 
 
 def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
-    """Write the records that `part` describes. They must be the last items in each section of `whole`.
+    """Write the records that `part` describes. The items of `part` must come last in each section
+    of `whole`.
 
     `whole` describes the world after the change, and must be free of mistakes. Raises ValueError if
     the time of a deployment is invalid.

@@ -1,10 +1,10 @@
-"""The types of the records in a world's tables. Their behavior is implemented in other modules.
+"""The types of the records in a world's tables. The behavior of records is implemented in other modules.
 
 Fields named `…_at` contain timestamps that appear in responses, stored as text. Fields named `…_ms`
 contain times that the code compares, stored as integers in milliseconds of world time.
 
 Records never form reference cycles. Their types therefore set `gc=False`, which excludes them from
-cyclic garbage collection. Without it, a large world would cause long pauses.
+cyclic garbage collection. Without this setting, a large world would cause long pauses.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ class Database(WorldRecord, frozen=True, gc=False):
 
 
 class Deployment(WorldRecord, frozen=True, gc=False):
-    """A deployment. It has the contract's fields, so that a page can be encoded directly from the
-    records.
+    """A deployment. The record has the contract's fields, so that a page can be encoded directly
+    from the records.
 
     `removed_at` is set if the deployment has been removed. A removed deployment no longer appears
     on any page, but keeps its position in the project's list.
@@ -239,8 +239,8 @@ class Operation(WorldRecord, frozen=True, gc=False):
     accepted. The world's assumptions may have changed since then. `stuck_by` names the outcome or
     the intervention that stopped a stuck operation. For a stuck operation, `remaining_ms` is the
     time that was left until the next step when it got stuck, or None if no step was scheduled.
-    `ending` is None until the operation ends. It is always None for an operation that was created
-    with the world.
+    `ending` is None until the operation ends. `ending` is always None for an operation that was
+    created with the world.
     """
 
     id: str
@@ -301,7 +301,7 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 class InteractiveSession(WorldRecord, frozen=True, gc=False):
     """The session of a user who signed in with a browser, or an implicit session that has ended.
 
-    It is stored under the `sid` claim of its tokens.
+    The session is stored under the `sid` claim of its tokens.
     """
 
     user_id: str
@@ -439,7 +439,9 @@ class Variation(WorldRecord, frozen=True, gc=False):
 
 
 class DefaultSettings(WorldRecord, frozen=True, gc=False):
-    """The settings of a default world that a scenario replaced. `WorldSource` explains the fields."""
+    """The settings of a default world that a scenario replaced. The fields are explained in
+    `WorldSource`.
+    """
 
     mode: ClockMode = "real"
     rate: float | None = None

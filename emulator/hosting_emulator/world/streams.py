@@ -1,6 +1,6 @@
 """Random values, derived from the seed of a world and the seed of its variation.
 
-These are the only source of randomness in a world.
+A world has no other source of randomness.
 
 Each purpose has its own stream and its own count of draws. A draw from one stream therefore never
 affects another stream. For example, arming a fault does not change any id.

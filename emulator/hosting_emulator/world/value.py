@@ -47,7 +47,7 @@ from hosting_emulator.world.tables import (
 )
 
 R = TypeVar("R")
-#: The rows that a change writes, by table and key. None deletes the row.
+#: The rows that a change writes, by table and key. A value of None deletes the row.
 Writes = Mapping[str, Mapping[str, Any]]
 #: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough, because adding
 #: an event takes 0.2 µs with ten events and 12 µs with a thousand. A project usually has at most

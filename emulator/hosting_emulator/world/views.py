@@ -84,7 +84,7 @@ def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any
 def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
     """Return (name, is optional, assumption) for each field of a resource, required fields first.
 
-    The assumption selects the words used for the field's values. It is empty if there is no such
+    The assumption selects the words used for the field's values, and is empty if there is no such
     assumption.
     """
     plan = []

@@ -1,6 +1,6 @@
 """The trail of an exchange: a sentence for each decision that led to the response, in order.
 
-A trail is built on demand from an entry in the request log. It can contain information that a
+A trail is built on demand from an entry in the request log. A trail can contain information that a
 response must not disclose, such as the existence of a resource and who can see it.
 """
 

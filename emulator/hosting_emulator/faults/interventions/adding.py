@@ -27,8 +27,8 @@ def add(
     projects: Sequence[ProjectPart] = (),
     keys: Sequence[KeyPart] = (),
 ) -> str:
-    """Organizations, users, projects and API keys are added to the world. They are written as in a
-    world file.
+    """Organizations, users, projects and API keys, in the format of a world file, are added to the
+    world.
     """
     part = WorldPart([*organizations], [*users], [*projects], keys=[*keys])
     world = change.applied()

@@ -30,7 +30,7 @@ from hosting_emulator.world.partial_effects import NOTHING_ELSE_SHOWN
 from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import Change
 
-#: The function that implements an intervention. It changes a world and returns a sentence about the
+#: The function that implements an intervention: it changes a world and returns a sentence about the
 #: effect.
 Function = Callable[..., str]
 F = TypeVar("F", bound=Function)

@@ -48,7 +48,7 @@ def move_dns(
 ) -> str:
     """A project's DNS authorization becomes pending, authorized, expired or revoked.
 
-    `zone` is the customer's zone. It can change when the authorization becomes pending or
+    `zone` is the customer's zone, which can change when the authorization becomes pending or
     authorized. `expires_in` is how long a new authorization is valid, in world time, at least 1ms
     (default: 30d).
     """

@@ -158,7 +158,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return fault, True
 
     def delay(self, chance: Chance) -> int:
-        """Return by how many real milliseconds to delay the request."""
+        """Return how long to delay the request, in real milliseconds."""
         return 0
 
     def wait_ms(self, fault: Fault, now_ms: int) -> int:
@@ -184,7 +184,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return None
 
     def late_ms(self, body_bytes: int) -> int:
-        """Return by how many real milliseconds the last byte of a response is delayed."""
+        """Return how long the last byte of a response is delayed, in real milliseconds."""
         return 0
 
     def world_pause_ms(self) -> int:

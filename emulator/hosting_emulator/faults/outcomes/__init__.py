@@ -26,8 +26,8 @@ from hosting_emulator.world.records import OperationOutcome, PartialEffects
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
-#: The phase of a kind that can act in any phase if it has a condition, or None if the document does
-#: not set a phase.
+#: The type of the option `phase` in kinds that can act in any phase under a condition. None means
+#: that the document does not set a phase.
 OptionalPhase = OperationPhase | None
 
 #: The order in which lists show the kinds. Any other kinds follow in alphabetical order.

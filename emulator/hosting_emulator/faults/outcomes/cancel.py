@@ -10,8 +10,8 @@ class Cancel(OutcomeKind, frozen=True):
     """The operation and its deployment are cancelled at the end of a phase (default: deploying).
 
     With `while`, the operation is cancelled as soon as the condition holds during the phase.
-    Without `phase`, that can be any phase. `leaves` lists the effects that the operation leaves
-    behind: `hosts`, `source`, `deployment` or `dns`.
+    Without `phase`, the operation can be cancelled in any phase. `leaves` lists the effects that
+    the operation leaves behind: `hosts`, `source`, `deployment` or `dns`.
     """
 
     example: ClassVar = {"phase": "building"}

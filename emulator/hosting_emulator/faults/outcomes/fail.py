@@ -13,8 +13,8 @@ class Fail(OutcomeKind, frozen=True):
     """The operation fails at the end of a phase (default: deploying), with an error.
 
     With `while`, the operation fails as soon as the condition holds during the phase. Without
-    `phase`, that can be any running phase. `leaves` lists the effects that the operation leaves
-    behind: `hosts`, `source`, `deployment` or `dns`.
+    `phase`, the operation can fail in any running phase. `leaves` lists the effects that the
+    operation leaves behind: `hosts`, `source`, `deployment` or `dns`.
     """
 
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}
