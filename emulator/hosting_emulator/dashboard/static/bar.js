@@ -33,7 +33,7 @@ function Clock() {
   const [day, time] = new Date(nowMs.value).toISOString().slice(0, 19).split("T");
   const mode = found.mode === "scaled" ? `${found.rate}×` : found.mode;
   const stale = connection.value === "lost";
-  return html`<a class=${`row number clock${stale ? " quiet" : ""}`} href=${link("clock")} title=${stale ? "The world's clock, as it was last seen" : "The world's clock"}>
+  return html`<a class=${`row number clock${stale ? " quiet" : ""}`} href=${link("clock")} title=${stale ? "The world's clock, as last seen" : "The world's clock"}>
     <span class="visually-hidden">Clock: </span>
     <time datetime=${`${day}T${time}Z`}><span class="day">${day}</span> ${time}</time>
     <span class=${`badge ${found.mode === "real" ? "calm" : "busy"}`}>${mode}</span>

@@ -1,4 +1,4 @@
-// The calls of the contract, as described by the emulator.
+// The contract's calls, as described by the emulator.
 
 import { api } from "./api.js";
 import { computed, signal } from "./lib.js";

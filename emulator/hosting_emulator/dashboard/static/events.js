@@ -28,7 +28,7 @@ function tell(kind, data) {
 
 const visible = signal(!document.hidden);
 
-/** Start listening, and switch whenever the page shows a different world. */
+/** Start listening, and switch streams whenever the page shows a different world. */
 export async function startEvents() {
   const port = await openPort();
   let missed = false;

@@ -88,7 +88,7 @@ function Current() {
 const Missing = ({ title, text }) => html`<h1 id="panel-title" tabindex="-1">${title}</h1>
   <p>${text} <a href=${link("requests", "", {}, "default")}>Go to the default world.</a></p>`;
 
-/** Move the focus to the heading of a new panel, like on a new page. @param {string} panel @param {boolean} there */
+/** Move the focus to the heading of a new panel, as on a new page. @param {string} panel @param {boolean} there */
 function useFocusOnChange(panel, there) {
   const before = useRef("");
   useEffect(() => {

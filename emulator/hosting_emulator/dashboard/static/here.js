@@ -1,4 +1,4 @@
-// The location of the user: the hash contains the panel, the item in the panel, and the world.
+// Where the user is: the URL's hash contains the panel, the item in the panel, and the world.
 
 import { batch, computed, effect, signal, untracked } from "./lib.js";
 

@@ -32,7 +32,7 @@ export async function loadPanel({ id }) {
   if (!loaded.has(id)) loaded.set(id, (await import(`./panels/${id}.js`)).default);
 }
 
-/** Load all other panels too, because the emulator may be gone when the user opens one later. */
+/** Load all other panels too, because the emulator may have stopped when the user opens one later. */
 export const loadOthers = () => PANELS.forEach((row) => void loadPanel(row).catch(() => {}));
 
 /** @param {string} id */

@@ -9,7 +9,7 @@ import { calmly, listen } from "./store.js";
  */
 
 /**
- * Load something and keep it, and reload it after the named events. Old data stays until new data arrives.
+ * Load data, keep it, and reload it after the given kinds of events. Old data remains until new data arrives.
  * @template T
  * @param {() => Promise<T>} load
  * @param {{on?: import("./events.js").Kind[], deps?: any[]}} [how]

@@ -1,4 +1,4 @@
-// Rows that do not move under the pointer. New rows that arrive while the pointer is over the list wait.
+// Rows that do not move under the pointer. Rows that arrive while the pointer is over the list are held back.
 // Rows that are older than all others appear below, where they move nothing.
 
 import { useEffect, useRef, useState } from "./lib.js";

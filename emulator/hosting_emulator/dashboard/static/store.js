@@ -19,7 +19,7 @@ export const unfinished = signal([]);
 export const info = signal(null);
 /** The findings about the client: their total number, and those about each request by its number. */
 export const findings = signal({ count: 0, of: /** @type {Record<number, any[]>} */ ({}) });
-/** The reason why this world cannot be shown, or null. */
+/** Why this world cannot be shown, or null if it can. */
 export const trouble = signal(null);
 
 /** Whether the emulator does not respond, so that the page shows the last known state. */
@@ -167,7 +167,7 @@ export function startStore() {
   for (const kind of /** @type {const} */ (["request", "world", "gap"])) listen(kind, countFindings);
   listen("gap", loadInfo);
   effect(() => {
-    // Either the emulator has stopped or this world is gone. A request shows which.
+    // Either the emulator has stopped or this world no longer exists. A request tells which.
     if (connection.value === "lost") untracked(() => [refreshSoon(), refreshWorldsSoon()]);
   });
   refreshWorlds().catch((error) => (trouble.value = error));

@@ -4,7 +4,7 @@
   try {
     chosen = localStorage.getItem("hosting-emulator.theme");
   } catch {
-    // Without storage, the preference of the system applies.
+    // Without storage, the system's preference applies.
   }
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 }

@@ -1,11 +1,11 @@
-// Formats times, spans and words of the contract.
+// Formats times, spans and words from the contract.
 
 import { nowMs } from "./store.js";
 
 /** @param {string} text */
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Return a word of the contract as users read it. @param {string} word */
+/** Return a contract word in the form shown to users. @param {string} word */
 export const spoken = (word) => String(word ?? "").replaceAll("_", " ");
 
 /** Return the address of the page to which a problem's `type` links. @param {string} code */

@@ -1,4 +1,4 @@
-// The clock: how time passes in this world, and the ways to move it.
+// The clock: how time passes in this world, and how to advance it.
 import { html, useEffect, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { clock, nowMs, refresh } from "../store.js";
@@ -33,7 +33,7 @@ function Now() {
   <//>`;
 }
 
-/** Move time, and return a sentence that says by how much. @param {Record<string, any>} how */
+/** Advance time, and return a sentence that says by how much. @param {Record<string, any>} how */
 async function advance(how) {
   const moved = await inWorld.post("/clock/advance", how);
   await refresh();

@@ -1,4 +1,4 @@
-// Conduct: the rules that the client broke, most severe first.
+// Conduct: the rules that the client has broken, most severe first.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { go, link } from "../store.js";
@@ -15,7 +15,7 @@ export default function Conduct({ query }) {
   const final = query.final === "true";
   const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client has finished<//>`;
   return html`<${Panel} title="Conduct" actions=${done}
-      lead="The rules of the contract and of HTTP that the client breaks, so that it may fail with the real service.">
+      lead="Rules of the contract and of HTTP that the client has broken. A client that breaks them may fail against the real service.">
     <${Loaded} from=${() => inWorld.get(`/conduct?final=${final}`)} on=${["request", "world"]} deps=${[final]}
         empty=${({ findings, judged, remarks }) => !findings.length && `No findings in ${counted(judged, "request")}. ${remarks.join(" ")}`}>
       ${(found) => html`<${Findings} of=${found} />`}

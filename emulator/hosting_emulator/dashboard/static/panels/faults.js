@@ -50,7 +50,7 @@ function Presets() {
 /** A panel with a form for a fault or an outcome. With children for everyday cases, the form is for all other cases. @param {{of: typeof FAULT, rows: any[], first?: string, children?: any}} props */
 export function ArmedPanel({ of, rows, first, children }) {
   const clear = () => surely(
-    { title: `Clear ${of.noun}s`, text: `Remove every ${of.noun} of this world?`, yes: "Remove all", danger: true },
+    { title: `Clear ${of.noun}s`, text: `Remove all ${of.noun}s from this world?`, yes: "Remove all", danger: true },
     () => inWorld.delete(`/${of.noun}s`), `Removed all ${of.noun}s.`, () => of.reload().then(toTitle));
   return html`<${Panel} title=${of.title} lead=${of.lead}>
     ${children}

@@ -52,7 +52,7 @@ export function Picks({ panel, items, chosen }) {
         <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>` : html`<${Empty}>Nothing matches.<//>`}`;
 }
 
-/** Return a text with `code` as markup. @param {string} text */
+/** Return text with `code` marked up. @param {string} text */
 export const prose = (text) =>
   text.split("`").map((part, place) => (place % 2 ? html`<code>${part}</code>` : part));
 

@@ -14,7 +14,7 @@ const PAGE = 100;
 /** @type {any[]} */
 const NONE = [];
 
-export default () => html`<${Panel} title="History" lead="Every accepted change is a commit. Rewind to any kept commit, or fork a new world from it."
+export default () => html`<${Panel} title="History" lead="Every accepted change is a commit. Rewind to any stored commit, or fork a new world from it."
     actions=${html`<${SaveScenario} />`}>
   <${Snapshots} />
   <${Commits} />
@@ -41,7 +41,7 @@ function Commits() {
 
 function Ways({ item, last, reload }) {
   const rewind = () => {
-    const text = `The state of ${world.value} is rewound to commit ${item.commit}. Its clock and faults are rewound too; the request log stays.`;
+    const text = `The state of ${world.value} is rewound to commit ${item.commit}. Its clock and faults are rewound too. The request log does not change.`;
     return surely({ title: `Rewind to ${item.commit}`, text, yes: "Rewind", danger: true },
       () => inWorld.post("/rewind", { commit: item.commit }), `The world was rewound to commit ${item.commit}.`, reload);
   };

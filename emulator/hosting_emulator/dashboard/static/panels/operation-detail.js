@@ -1,4 +1,4 @@
-// One operation: its state, the explanation, and the buttons that move it.
+// One operation: its state, the explanation, and the buttons that advance it.
 
 import { inWorld } from "../api.js";
 import { html } from "../lib.js";

@@ -9,7 +9,7 @@ import { OperationDetail } from "./operation-detail.js";
 import { Timeline } from "./timeline.js";
 
 const PAGE = 30;
-/** The emulator does not return more than this at once. */
+/** The maximum number of operations that the emulator returns at once. */
 const MOST = 1000;
 
 export default function Operations({ arg }) {
@@ -21,7 +21,7 @@ export default function Operations({ arg }) {
     ${arg && html`<${OperationDetail} key=${arg} id=${arg} />`}
     <${Loaded} from=${() => inWorld.get(`/timeline?limit=${limit}`)} on=${["commit", "world", "clock"]} deps=${[limit]}
         empty=${(data) => !data.items.length && html`No operation yet. <a href=${link("try")}>Start one</a> by initializing managed source or applying domains.`}>
-      ${(data) => html`<${Section} title="Over world time" lead="Within the kept history.">
+      ${(data) => html`<${Section} title="Over world time" lead="Within the stored history.">
           <${Timeline} items=${data.items} now=${data.now} current=${arg} />
         <//>
         <${Table} caption="Operations, newest first" rows=${data.items} of=${(row) => row.id} current=${arg}

@@ -1,4 +1,4 @@
-// A scenario of the user: pasted, checked with error positions, and loaded, with the result of its story.
+// The user's own scenario: paste it, check it with error positions, and load it. Shows the result of its story.
 
 import { api, inWorld } from "../api.js";
 import { html, signal, useEffect, useId, useRef, useState } from "../lib.js";
@@ -101,7 +101,7 @@ function show(area, { line, column, text }) {
 /** The result of a scenario's story, step by step. */
 export const Story = ({ told: { passed, steps } }) => html`<div class="story">
   <p><${Badge} tone=${passed ? "good" : "bad"}>${passed ? "passed" : "failed"}<//>${" "}
-    ${steps.length ? `${counted(steps.length, "step")}, in a temporary world.` : "The scenario is valid; it has no story."}</p>
+    ${steps.length ? `${counted(steps.length, "step")}, in a temporary world.` : "The scenario is valid. It has no story."}</p>
   ${steps.length > 0 && html`<ol class="steps">${steps.map((step) => html`<li key=${step.n} class=${step.passed ? "" : "bad"}>
     <span><b>${step.passed ? "✓" : "✗"}<span class="visually-hidden">${step.passed ? " passed" : " failed"}</span></b> ${step.title}</span>
     <span class="quiet">${step.message}</span>

@@ -1,4 +1,4 @@
-// Saves the history of this world as a scenario file.
+// Saves this world's history as a scenario file.
 
 import { inWorld } from "../api.js";
 import { html } from "../lib.js";

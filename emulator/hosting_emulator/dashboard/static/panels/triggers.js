@@ -1,4 +1,4 @@
-// Triggers: what waits to act, how often it has acted, and why it has not acted yet, updated live.
+// Triggers: what is waiting to act, how often it has acted, and why it has not acted yet, updated live.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { Badge, Loaded, Panel, Section, Table } from "../parts.js";
@@ -12,7 +12,7 @@ export default () => html`<${Panel} title="Triggers"
   lead="Faults, outcomes and timeline entries: what each waits for, and how often it has acted.">
   <${Section} title="Triggers of this world">
     <${Loaded} from=${() => inWorld.get("/triggers")} on=${EVENTS}
-      empty=${(data) => !data.items.length && "Nothing waits to act: no fault or outcome is armed, and there is no timeline."}>
+      empty=${(data) => !data.items.length && "Nothing is waiting to act: no fault or outcome is armed, and there is no timeline."}>
       ${(data) => html`<${Table} caption="Triggers" rows=${data.items} of=${(trigger) => trigger.id} columns=${COLUMNS} />`}
     <//>
   <//>
@@ -34,7 +34,7 @@ function nameOf({ id, type }) {
   return html`<a href=${link(`${type}s`)}>${id}</a>`;
 }
 
-/** Return what a trigger waits for and, below, why it has not acted or what it did. */
+/** Return what a trigger is waiting for and, below that, why it has not acted or what it did. */
 function waitsFor(trigger) {
   const isPlanned = trigger.type === "timeline entry";
   const reason = trigger.result ?? (isPlanned ? null : trigger.unused);

@@ -3,7 +3,7 @@
 import { html, signal } from "../lib.js";
 
 const STAYS_MS = 6000;
-/** The time in which a reader reads one character. */
+/** How long it takes to read one character. */
 const CHARACTER_MS = 60;
 /** @typedef {"good"|"bad"|"calm"} Tone */
 const toasts = signal([]);
