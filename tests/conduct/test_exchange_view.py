@@ -322,6 +322,7 @@ def test_a_client_may_react_to_a_response_that_was_sent_before(
         (100, 0, True),
         (149, 0, True),
         (150, 0, False),
+        (100, 7, False),
         (149, 7, False),
         (149, 9, True),
         (99, 7, True),
@@ -380,3 +381,71 @@ def test_a_request_before_a_response_did_not_wait(api: InProcess):
     second = view(api, came_ms=900, real_ms=95)
 
     assert second.shown_wait(first) == "0.00 s"
+
+
+@pytest.mark.parametrize(
+    ("since_ms", "world_ms", "repeats", "key", "closes", "knowledge"),
+    [
+        (60, 0, 0, False, False, "maybe"),
+        (60, 0, 1, False, False, "surely"),
+        (999, 0, 0, False, False, "maybe"),
+        (1000, 0, 0, False, False, "surely"),
+        (60, 0, 0, True, False, "surely"),
+        (10, 0, 9, True, False, "no"),
+        (10, 0, 3, False, True, "maybe"),
+        (10, 0, 4, False, True, "surely"),
+        (49, 0, 1, False, True, "maybe"),
+        (50, 0, 1, False, True, "surely"),
+        # A frozen clock may have moved between the requests.
+        (0, 2000, 0, False, False, "surely"),
+        (10, 2000, 0, False, False, "surely"),
+        (-1, 2000, 0, False, False, "no"),
+    ],
+)
+def test_two_connections_belong_to_one_client_by_key_time_or_repetition(
+    api: InProcess,
+    since_ms: int,
+    world_ms: int,
+    repeats: int,
+    key: bool,
+    closes: bool,
+    knowledge: str,
+):
+    headers = [(b"Idempotency-Key", b"k")] if key else []
+    first_use = ConnectionUse(connection_between(1, 2 if closes else 0))
+    second_use = ConnectionUse(connection_between(3))
+    first = view(api, first_use, at_ms=0, real_ms=90, late_ms=10, raw_headers=headers)
+    first.repeat_count = repeats
+    times = {"came_ms": world_ms, "real_ms": 100 + since_ms}
+    second = view(api, second_use, **times, raw_headers=headers)
+
+    assert second.knows_response(first) == knowledge
+    assert second.repeat_count == (0 if knowledge == "no" else repeats + 1)
+
+
+@pytest.mark.parametrize(("since_ms", "knowledge"), [(-1, "no"), (0, "surely"), (5, "surely")])
+def test_a_client_knows_the_earlier_responses_on_its_connection(
+    api: InProcess, since_ms: int, knowledge: str
+):
+    use = ConnectionUse(connection_between(1))
+    first = view(api, use, at_ms=0, real_ms=90, late_ms=10)
+    second = view(api, use, came_ms=0, real_ms=100 + since_ms)
+
+    assert second.knows_response(first) == knowledge
+
+
+@pytest.mark.parametrize(
+    ("uses_of_first", "uses_of_second", "is_followed", "knowledge"),
+    [(0, 0, False, "surely"), (1, 0, False, "maybe"), (0, 1, False, "no"), (0, 0, True, "no")],
+)
+def test_a_connection_that_others_may_use_shows_no_single_client(
+    api: InProcess, uses_of_first: int, uses_of_second: int, is_followed: bool, knowledge: str
+):
+    first_use = ConnectionUse(connection_between(1), count=uses_of_first)
+    second_use = ConnectionUse(connection_between(3), count=uses_of_second)
+    first = view(api, first_use, at_ms=0, real_ms=90, late_ms=10)
+    if is_followed:
+        first_use.last = first.n + 1
+    second = view(api, second_use, came_ms=0, real_ms=2000)
+
+    assert second.knows_response(first) == knowledge

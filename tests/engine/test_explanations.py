@@ -516,3 +516,56 @@ def test_a_trail_describes_the_world_at_the_time_of_the_request():
 
     assert says(api, "scope", 1) == [OUTSIDE]
     assert says(api, "scope", 2)[0].endswith("Users with access: owner (owner).")
+
+
+OTHER = {"timeout": {}, "call": "list_deployments"}
+
+
+@pytest.mark.parametrize(
+    ("faults", "sentence"),
+    [
+        ([], None),
+        ([OTHER], "1 armed fault does not match the request."),
+        ([OTHER, OTHER], "2 armed faults do not match the request."),
+        ([{"abort": {"code": "forbidden"}}], None),
+        (
+            [{"abort": {"code": "forbidden"}}, OTHER],
+            "1 armed fault does not match the request, or came after fault-1.",
+        ),
+        # A delay does not keep later faults from acting.
+        ([{"latency": {"delay_ms": 1}}, OTHER], "1 armed fault does not match the request."),
+        ([{"latency": {"delay_ms": 1}}, {"latency": {"delay_ms": 1}}], None),
+        ([{"abort": {"code": "forbidden"}, "skip_first": 1}], None),
+    ],
+)
+def test_the_trail_counts_the_faults_that_were_not_considered(
+    faults: list[dict[str, Any]], sentence: str | None
+):
+    api = InProcess()
+    for fault in faults:
+        api.add_fault(**fault)
+    api.set_flag(False)
+
+    counted = [text for text in says(api, "fault") if "armed fault" in text]
+
+    assert counted == ([] if sentence is None else [sentence])
+
+
+def test_the_trail_counts_no_faults_for_a_request_without_a_user():
+    api = InProcess()
+    api.add_fault(**OTHER)
+    api.set_flag(False, user=None)
+
+    assert says(api, "fault") == []
+
+
+@pytest.mark.parametrize("received", ["first", "second"])
+def test_the_trail_counts_no_faults_for_a_second_delivery(received: str):
+    api = InProcess()
+    api.add_fault(**OTHER)
+    api.add_fault(deliver_twice={"response": received})
+    api.set_flag(False)
+
+    counts = [sum("armed fault" in text for text in says(api, "fault", n)) for n in (1, 2)]
+
+    assert counts == [0 if received == "second" else 1, 0]

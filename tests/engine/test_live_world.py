@@ -10,6 +10,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.keeper import Keeper, StoreFailed
 from tests.support.in_process import InProcess, Machine, fresh_world
+from tests.support.judged_world import JudgedWorld
 from tests.support.stories import scenario_world
 
 
@@ -270,3 +271,21 @@ def test_a_waiting_operation_is_due_when_the_operation_before_it_is(notebook, ma
 
     assert api.engine.due_of(first) == api.engine.due_of(second) == api.engine.now_ms() + 2_000
     assert api.engine.due_of("01JGFJJZ000000000000000000") is None
+
+
+@pytest.mark.parametrize(("replaces", "status"), [(False, 503), (True, 202)])
+def test_a_key_in_use_is_free_again_after_the_world_was_replaced(replaces: bool, status: int):
+    api = JudgedWorld(idempotency_in_flight="refuse")
+    statuses = []
+
+    def send_key_again() -> None:
+        if replaces:
+            world = fresh_world(machine=api.machine, idempotency_in_flight="refuse")
+            api.engine.replace_world(world, "reset", reason="reset")
+            api.forget_tokens()
+        statuses.append(api.apply_domains(key="key-1").status)
+
+    path = f"/v1/projects/{api.project_id()}/domains"
+    api.send_delayed(50, "PUT", path, key="key-1", between=send_key_again, after_commit=True)
+
+    assert statuses == [status]

@@ -318,3 +318,27 @@ def test_the_problem_of_an_entry_is_that_of_its_response():
     problem = problem_of(refused)
     assert problem is not None
     assert problem.code == "resource_not_found"
+
+
+@pytest.mark.parametrize(
+    ("send", "project", "organization"),
+    [
+        (lambda api: api.dns(), "shop", "acme"),
+        (lambda api: api.dns(project="blog", user="member"), "blog", "acme"),
+        (lambda api: api.poll(api.apply_domains().json["id"]), "shop", "acme"),
+        (lambda api: api.poll("0" * 26), None, "acme"),
+        (lambda api: api.create_key(), None, "acme"),
+        (lambda api: api.create_key(user="outsider"), None, "acme"),
+        (lambda api: api.dns(user="outsider"), "shop", "hobby"),
+        (lambda api: api.call("GET", "/v1/unknown"), None, "acme"),
+    ],
+)
+def test_a_request_is_about_the_project_and_the_organization_of_its_path_or_caller(
+    send: Callable[[InProcess], object], project: str | None, organization: str
+):
+    api = InProcess()
+    send(api)
+    (entry,) = api.engine.log.newest(1)
+
+    project_id = None if project is None else api.project_id(project)
+    assert entry.about(api.world) == (project_id, api.organization_id(organization))

@@ -164,3 +164,27 @@ def test_why_says_what_ended_a_failed_operation():
 
 def test_why_of_an_unknown_operation_is_none():
     assert why(stage().engine, "none") is None
+
+
+@pytest.mark.parametrize(
+    ("options", "state", "event"),
+    [
+        ({}, "becomes stuck", "to stuck"),
+        ({"while": {"dns": "expired"}}, "becomes stuck", "to stuck"),
+        ({"while": {"dns": "authorized"}}, "becomes verifying", "to verifying"),
+    ],
+)
+def test_why_says_whether_an_outcome_will_hold_an_operation(
+    options: dict[str, Any], state: str, event: str
+):
+    api = stage()
+    api.intervene("move_dns", project="shop", to="expired")
+    api.add_outcome(stick={"phase": "deploying"}, call="apply_project_domains", **options)
+    operation = str(api.apply_domains().json["id"])
+    api.advance("2s")
+
+    explanation = api.why(operation)
+
+    assert f"It is running (deploying), and {state} at " in explanation["sentences"][0]
+    assert explanation["next"]["event"] == f"it changes from running (deploying) {event}"
+    assert explanation["commands"] == ["clock advance 4s"]
