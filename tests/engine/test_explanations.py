@@ -532,7 +532,15 @@ OTHER = {"timeout": {}, "call": "list_deployments"}
             [{"abort": {"code": "forbidden"}}, OTHER],
             "1 armed fault does not match the request, or came after fault-1.",
         ),
+        (
+            [{"abort": {"code": "forbidden"}, "call": "list_deployments"}, {"timeout": {}}, OTHER],
+            "2 armed faults do not match the request, or came after fault-2.",
+        ),
         # A delay does not keep later faults from acting.
+        (
+            [{"latency": {"delay_ms": 1}}, {"abort": {"code": "forbidden"}}, OTHER],
+            "1 armed fault does not match the request, or came after fault-2.",
+        ),
         ([{"latency": {"delay_ms": 1}}, OTHER], "1 armed fault does not match the request."),
         ([{"latency": {"delay_ms": 1}}, {"latency": {"delay_ms": 1}}], None),
         ([{"abort": {"code": "forbidden"}, "skip_first": 1}], None),
