@@ -203,7 +203,7 @@ class ClientRuns:
             asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
 
     def _set_operation_profile(self, world: HostingEmulator, profile: str) -> None:
-        """Set how operations progress, for each kind of operation that progresses as by default."""
+        """Set how operations progress, for each kind of operation that has the default progress."""
         if self._default_profiles is None:
             # The worlds of all runs are copies of one world, so they have the same assumptions.
             self._default_profiles = [

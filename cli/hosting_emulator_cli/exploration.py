@@ -219,8 +219,8 @@ class _Exploration:
                 "token or API key, such as HOSTING_TOKEN"
             )
         raise Failure(
-            "the command sends no request to the emulator: does it use "
-            "HOSTING_BASE_URL and HOSTING_TOKEN?"
+            "the command sends no request to the emulator; check that it uses HOSTING_BASE_URL "
+            "and HOSTING_TOKEN"
         )
 
     def _key(self, clean: CleanRun) -> str:

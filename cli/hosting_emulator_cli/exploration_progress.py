@@ -11,8 +11,7 @@ from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.judge.exploration_text import result_text
 from hosting_emulator_lab.judge.trial_results import TrialResult
 
-#: A function that receives a new result and the number of points that have a result so far, and
-#: shows them.
+#: A function that shows a new result, and the number of points that have a result.
 ShowResult = Callable[[TrialResult, int], None]
 
 

@@ -67,10 +67,12 @@ class ResultsFile:
             message = f"{path} does not contain the results of an exploration: name another file"
             raise Failure(message) from None
         if document["key"] != self._key:
-            return f"{path} is from another command or another clean run: starting over."
+            return (
+                f"{path} is from a different command or clean run, so the exploration starts over."
+            )
         results = {result.point: result for result in stored if result.point in planned.points}
         if len(results) == len(planned.points):
-            return f"{path} is from a finished exploration: starting over."
+            return f"{path} is from a finished exploration, so the exploration starts over."
         self.results = results
         return f"Continuing from {path}: {len(results)} of {len(planned.points)} runs are done."
 

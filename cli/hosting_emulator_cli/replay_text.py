@@ -29,7 +29,7 @@ def replay_text(report: ReplayReport, record: Recording) -> str:
         if len(record.left_out) > 1:
             others = f" and {len(record.left_out) - 1} more"
         lines.append(
-            f"Note: entries that are not calls were left out: {record.left_out[0]}{others}."
+            f"Note: entries that are not calls were skipped: {record.left_out[0]}{others}."
         )
     lines.append(_summary(report))
     return "\n".join(map(printable, lines))

@@ -39,7 +39,7 @@ class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Clic
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within a range. Error messages name the range."""
+    """A whole number within a range. Error messages state the range."""
 
     name = "number"
 
@@ -92,7 +92,7 @@ def read_limit(text: str) -> float:
 def read_timestamp(text: str) -> str:
     """Check and return an RFC 3339 timestamp with `Z` or an offset.
 
-    `now` is replaced by the real time. Raises ValueError for an invalid timestamp.
+    `now` becomes the current real time. Raises ValueError for an invalid timestamp.
     """
     from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 

@@ -317,7 +317,7 @@ def test_operations_passes_its_filters_on_and_prints_json(ask, control: FakeCont
 def test_operations_says_that_there_is_none(ask, control: FakeControl):
     control.on("GET /worlds/default/operations", {"items": []})
 
-    assert ask("operations").stdout == "No operation matches, or the world has none.\n"
+    assert ask("operations").stdout == "There are no matching operations.\n"
 
 
 def test_why_refuses_an_unknown_operation(ask):

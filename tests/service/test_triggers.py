@@ -212,7 +212,7 @@ def test_the_command_lists_triggers(
     listed = json.loads(CliRunner().invoke(cli, ["triggers", "--json"]).stdout)
     status = CliRunner().invoke(cli, ["status"])
 
-    assert nothing.stdout == "No fault, outcome or timeline entry is waiting in this world.\n"
+    assert nothing.stdout == "This world has no faults, outcomes or timeline entries.\n"
     assert text.exit_code == 0
     header, *rows = text.stdout.splitlines()
     assert header.split() == ["TRIGGER", "EFFECT", "WAITS", "FOR", "CONSIDERED", "SEEN", "HITS"]

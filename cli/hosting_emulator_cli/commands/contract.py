@@ -139,7 +139,7 @@ def _check_summary(report: Report) -> str:
 
 
 def _read_allowed(words: list[str]) -> frozenset[str]:
-    """Return the kinds of changes that the check may make. `all` stands for all kinds.
+    """Return the kinds of changes that the check may make. `all` means all kinds.
 
     Raises ValueError for an unknown word.
     """

@@ -42,7 +42,7 @@ _RUN_PARAMETERS = (
     "sealed",
 )
 #: The parameters whose options must not be passed to `exec`, because `exec` does not have them or
-#: gives them another meaning.
+#: uses them differently.
 _EXPLORE_PARAMETERS = ("limit_s", "conduct")
 
 

@@ -176,7 +176,9 @@ def add(
         with missing_value_named("fault add", effect, values, lambda: _kind(str(effect))):
             return state_json(world.arm({effect: values, **members}).state)
     if members:
-        raise click.UsageError("--json-fault contains the whole fault: leave out other options")
+        raise click.UsageError(
+            "--json-fault contains the whole fault: omit all other options of the fault"
+        )
     return state_json(world.arm(_read_fault(str(json_fault))).state)
 
 

@@ -41,7 +41,7 @@ _operation_columns = columns(
 
 def _operations_text(operations: Sequence[OperationState]) -> str:
     if not operations:
-        return "No operation matches, or the world has none."
+        return "There are no matching operations."
     return _operation_columns(operations)
 
 

@@ -33,7 +33,7 @@ _LINE = 78
 def _status_text(status: dict[str, Any]) -> str | None:
     """Return the status as text.
 
-    On a terminal, print a panel about the process, and return only the tables.
+    On a terminal, print a panel that describes the process, and return only the tables.
     """
     tables = world_table(status["worlds"])
     triggers = _triggers_text(status["worlds"])

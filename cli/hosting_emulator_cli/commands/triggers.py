@@ -30,7 +30,7 @@ _trigger_columns = columns(
 def triggers_text(triggers: Sequence[Trigger]) -> str:
     """Format triggers as a table, followed by results and by reasons why triggers have not acted."""
     if not triggers:
-        return "No fault, outcome or timeline entry is waiting in this world."
+        return "This world has no faults, outcomes or timeline entries."
     lines = [trigger_detail(trigger) for trigger in triggers]
     details = [line for line in lines if line is not None]
     return "\n".join([_trigger_columns(triggers), *details])

@@ -165,7 +165,7 @@ def test_a_failure_that_does_not_recur_is_reported_but_counts_as_survived(tmp_pa
             "hosting-emulator explore -- sh -c 'start it; drive it; stop it'. If it takes longer, "
             "give a larger --time-limit\n",
         ),
-        (shell_script("true"), "the command sends no request to the emulator: "),
+        (shell_script("true"), "the command sends no request to the emulator; "),
         (("--", "no-such-command"), "Error: no-such-command: command not found\n"),
         (
             ("--trial", "list_deployments#1/timeout/before_commit", *small_client("careful")),
@@ -255,9 +255,12 @@ def test_explore_starts_over_for_another_command_or_after_a_finished_exploration
     repetition = run_explore(*options, *small_client("careful", 1))
     other_command = run_explore(*options, *small_client("giving-up", 1))
 
-    assert "starting over" not in first.stderr
-    assert "finished exploration: starting over." in repetition.stderr
-    assert "from another command or another clean run: starting over." in other_command.stderr
+    assert "starts over" not in first.stderr
+    assert "finished exploration, so the exploration starts over." in repetition.stderr
+    assert (
+        "is from a different command or clean run, so the exploration starts over."
+        in other_command.stderr
+    )
     assert other_command.returncode == 1
 
 
