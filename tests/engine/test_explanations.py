@@ -13,7 +13,7 @@ from hosting_emulator.engine.explanations.trail import Explanations
 from tests.support.in_process import InProcess, fresh_world
 
 OUTSIDE = (
-    "The project shop exists in acme, but outside the access of outsider, whose token is for hobby. "
+    "The project shop exists in acme, but is outside the access of outsider, whose token is for hobby. "
     "Users with access: member (maintainer), owner (owner), reader (reader)."
 )
 
@@ -79,7 +79,7 @@ def test_the_trail_names_the_project_of_an_operation_outside_the_scope():
     api.poll(operation, user="outsider")
 
     (sentence,) = says(api, "scope")
-    assert sentence.startswith("The operation of the project shop exists in acme, but outside")
+    assert sentence.startswith("The operation of the project shop exists in acme, but is outside")
 
 
 def test_the_trail_names_the_members_of_an_organization_outside_the_scope():
@@ -87,7 +87,7 @@ def test_the_trail_names_the_members_of_an_organization_outside_the_scope():
     api.create_key(organization="hobby")
 
     assert says(api, "scope") == [
-        "The organization hobby exists, but outside the access of owner, whose token is for acme. "
+        "The organization hobby exists, but is outside the access of owner, whose token is for acme. "
         "Users with access: outsider (owner)."
     ]
 

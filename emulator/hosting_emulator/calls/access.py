@@ -66,7 +66,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if project.organization_id == principal.organization_id:
         role = role_of(change.world, principal.user_id, project)
     if role is None:
-        why = f"the project {project.id} exists, but outside the user's access"
+        why = f"the project {project.id} exists, but is outside the user's access"
         raise not_found(subject, why)
     _check_role(change, request, role)
     if principal.permissions is not None:
@@ -142,7 +142,7 @@ def _organization(change: Change, request: CallRequest) -> Organization:
         raise not_found("organization", _UNKNOWN_ID)
     membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.user_id}")
     if membership is None or organization.id != principal.organization_id:
-        raise not_found("organization", "the organization exists, but outside the user's access")
+        raise not_found("organization", "the organization exists, but is outside the user's access")
     has_session = is_current(change.world, principal.session_id, principal.user_id)
     if request.spec.interactive and not has_session:
         reason = "the token was issued without a session"

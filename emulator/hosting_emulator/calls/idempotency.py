@@ -24,7 +24,7 @@ from hosting_emulator.world.records import RememberedResponse
 from hosting_emulator.world.tables import OPERATIONS, REMEMBERED
 from hosting_emulator.world.value import Change
 
-#: The calls that accept an Idempotency-Key.
+#: The calls that require an Idempotency-Key.
 _IDEMPOTENT_CALLS = tuple(call_id for call_id, spec in ALL_CALLS.items() if spec.idempotent)
 
 

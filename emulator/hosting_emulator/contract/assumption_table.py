@@ -25,7 +25,7 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
 
     `outside_the_letter` lists the alternatives that contradict the contract, and `contradicts` is
     the sentence that they contradict. `warning` is empty unless the value contradicts the contract.
-    The last rows are the choices that users cannot set. In those, `fixed` contains the reason.
+    The last rows are the choices that users cannot set, with the reason in `fixed`.
     """
     rows = [_row(assumptions, name) for name in Assumptions.__struct_fields__]
     return rows + [_fixed_row(fixed) for fixed in FIXED.values()]

@@ -133,7 +133,7 @@ class Engine:
         #: How often each fault and outcome was considered, and which request came closest to
         #: triggering it.
         self.usage = UsageCounter()
-        #: The unfinished exchanges by the storage key of their Idempotency-Key.
+        #: The unfinished exchanges, keyed by the storage key for their Idempotency-Key.
         self.in_flight: dict[str, CallRequest] = {}
         #: How many times this world has been loaded from disk. Request ids also depend on this
         #: number, because after a restart the log counts from 1 again and a frozen clock still

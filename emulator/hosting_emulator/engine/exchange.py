@@ -211,7 +211,7 @@ class ExchangeContext(Entry, kw_only=True):
     stale_age_ms: int = 0
     #: Whether the response's headers have been varied.
     headers_varied: bool = False
-    #: If the call was refused and the refusal is remembered for its Idempotency-Key, the response.
+    #: The response to a refused call, if the refusal is remembered for the call's Idempotency-Key.
     remembered_refusal: Reply | None = None
     #: The page size and the cursor length of a list, after variation.
     paging: Paging | None = None

@@ -111,7 +111,7 @@ class UsageCounter:
         *,
         refused: bool,
     ) -> None:
-        """Count a request that starts an operation for all outcomes that are armed in `before`.
+        """For all outcomes that are armed in `before`, count a request that starts an operation.
 
         `applied_id` is the id of the outcome that was applied to the operation, or None if none
         was.

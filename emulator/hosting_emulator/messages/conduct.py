@@ -61,8 +61,8 @@ class ConductReport(ControlMessage, frozen=True, kw_only=True):
     errors: Annotated[
         list[str],
         doc(
-            "Errors in the judges themselves. If there are any, a request without a finding may "
-            "still have broken a rule."
+            "Errors in the judges themselves. If there are any errors, a request without a "
+            "finding may still have broken a rule."
         ),
     ]
     complete: Annotated[bool, doc("Whether every request was judged.")]
@@ -140,7 +140,10 @@ class ObservationReport(ControlMessage, frozen=True, kw_only=True):
     chapters: Annotated[list[ChapterReport], doc("The chapters.")]
     errors: Annotated[
         list[str],
-        doc("Errors in the judges themselves. If there are any, the observation proves nothing."),
+        doc(
+            "Errors in the judges themselves. If there are any errors, the observation "
+            "proves nothing."
+        ),
     ]
     remarks: Annotated[list[str], doc("Notes about data that the observation has discarded.")]
     coverage: Annotated[

@@ -59,7 +59,9 @@ def _organization_access(world: World, entry: Entry, spec: CallSpec) -> Iterator
         user = alias_of(world, tables.USERS, principal.user_id)
         reason = _organization_of_token(world, principal)
         visible_to = _users_with_access(Change(world, entry.at_ms), organization_id, None)
-        sentence = f"The organization {name} exists, but outside the access of {user}, {reason}. "
+        sentence = (
+            f"The organization {name} exists, but is outside the access of {user}, {reason}. "
+        )
         yield ExplainedStep("scope", sentence + visible_to)
         return
     sentence = f"The user is a member of {name}, the organization of the token."
@@ -108,9 +110,7 @@ def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expl
             reason = f"who has no role in {project.alias}"
         user = alias_of(world, tables.USERS, principal.user_id)
         visible_to = _users_with_access(change, owner_id, project)
-        sentence = (
-            f"{label} exists in {owner}, but outside the access of {user}, {reason}. {visible_to}"
-        )
+        sentence = f"{label} exists in {owner}, but is outside the access of {user}, {reason}. {visible_to}"
         yield ExplainedStep("scope", sentence)
         return
     yield ExplainedStep("scope", f"{label} is within the user's access: it belongs to {owner}.")

@@ -43,7 +43,7 @@ def _end_of_hold(world: World, operation: Operation) -> str:
     if due_at is not None:
         ends.append(f"the time {due_at}")
     if outcome.while_ is not None:
-        ends.append(f"a change after which this no longer holds: {condition_text(outcome.while_)}")
+        ends.append(f"a change that ends this condition: {condition_text(outcome.while_)}")
     return f"{' or '.join(ends)} ({outcome.id} holds it)"
 
 

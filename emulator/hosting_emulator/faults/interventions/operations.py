@@ -85,7 +85,9 @@ def fail_operation(
     suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
     leaves: PartialEffects | None = None,
 ) -> str:
-    """An operation fails now, with an error. `leaves` lists the effects that it leaves behind."""
+    """An operation fails now, with an error. `leaves` lists the effects that the operation leaves
+    behind.
+    """
     _check_effects(operation, leaves)
     failure = OperationFailure(code, message, retryable, suggested_action)
     operations.fail(change, operation, failure, Ending("intervention", "fail_operation", leaves))
@@ -96,8 +98,8 @@ def fail_operation(
 def cancel_operation(
     change: Change, operation: Operation, leaves: PartialEffects | None = None
 ) -> str:
-    """An operation is cancelled, even if it is still waiting. `leaves` lists the effects that it
-    leaves behind.
+    """An operation is cancelled, even if it is still waiting. `leaves` lists the effects that the
+    operation leaves behind.
     """
     _check_effects(operation, leaves)
     ending = Ending("intervention", "cancel_operation", leaves)
