@@ -68,6 +68,29 @@ def test_the_readme_has_at_most_135_lines_and_500_words():
     assert len(without_blocks(README).split()) <= 500
 
 
+@pytest.mark.parametrize(
+    ("page", "command", "limit"),
+    [
+        ("languages.md", "$ hosting-emulator exec -- node --test", 700),
+        ("pytest.md", "$ pytest -q", 700),
+        ("ci.md", "$ hosting-emulator exec --failed-world failed.json -- node --test", 500),
+    ],
+)
+def test_few_words_lead_from_the_readme_to_a_command_of_a_guide(
+    page: str, command: str, limit: int
+):
+    """A reader reads the whole README, and then the guide up to the command."""
+    guide = (REPOSITORY / "docs" / page).read_text(encoding="utf-8")
+    before, _, _ = guide.partition(command)
+    # The block with the command has no end here, so its opening line would not be part of a block.
+    text = README + before.rpartition("```")[0]
+
+    prose = re.sub(r"!\[.+?\]\(.+?\)", "", without_blocks(text))
+    words = [word for word in prose.split() if set(word) - set("|-:")]
+    assert command in guide
+    assert len(words) <= limit
+
+
 def test_the_first_test_in_node_is_a_file_to_copy():
     (block,) = (block for block in BLOCKS if block.language == "js")
     name, _, text = block.text.partition("\n")
