@@ -157,7 +157,7 @@ async def sort_in_slices(
     reverse: bool = False,
     condition: Callable[[T], bool] = lambda _: True,
 ) -> Iterator[T]:
-    """Sort the rows that meet a condition without blocking other requests.
+    """Sort those rows that meet a condition, without blocking other requests.
 
     The source of the rows must not change until the sort has finished.
     """
