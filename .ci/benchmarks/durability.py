@@ -39,9 +39,9 @@ def measure(rounds: int, seconds: float) -> list[Figure]:
     sync_ms = median(syncs_ms)
     return [
         _against(f"disk, 64 connections, fsync {sync_ms:.2f} ms", median(disks), sync_ms),
-        _against(f"the same, fsync made {SLOW_MS:g} ms slower", median(slows), sync_ms + SLOW_MS),
+        _against(f"disk, with fsync slowed by {SLOW_MS:g} ms", median(slows), sync_ms + SLOW_MS),
         Figure(
-            what="disk next to process, 64 connections",
+            what="disk compared with process, 64 connections",
             ours=f"{median(disks):,.0f}/s",
             theirs=f"{median(processes):,.0f}/s without fsync",
             ratio=median(disks) / median(processes),
@@ -55,7 +55,7 @@ def _against(what: str, rate: float, sync_ms: float) -> Figure:
     return Figure(
         what=what,
         ours=f"{rate:,.0f}/s",
-        theirs=f"{alone:,.0f} fsyncs/s, one after another",
+        theirs=f"{alone:,.0f} consecutive fsyncs/s",
         ratio=rate / alone,
         bar=BAR,
         part=PART,

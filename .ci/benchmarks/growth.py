@@ -65,7 +65,7 @@ def _remembered(count: int) -> Figure:
         flag.ask()
     held_mb = resident_mb(os.getpid()) - before_mb
     return Figure(
-        what=f"memory for {count:,} remembered answers",
+        what=f"memory for {count:,} remembered responses",
         ours=f"{held_mb:,.0f} MB",
         theirs="1 kB for each",
         ratio=held_mb * 1e6 / count / 1000,
@@ -77,7 +77,7 @@ def _memory(size: int, held_mb: float) -> Figure:
     return Figure(
         what=f"memory for {size:,} deployments and as many operations",
         ours=f"{held_mb:,.0f} MB",
-        theirs="1 kB for each of both",
+        theirs="1 kB for each deployment and each operation",
         ratio=held_mb * 1e6 / (2 * size) / 1000,
         part=PART,
     )

@@ -44,7 +44,7 @@ def _figure(where: str, took: list[tuple[float, float, int]]) -> Figure:
     return Figure(
         what=f"{DAYS} days with {COUNT:,} operations, {where}",
         ours=f"{moved_s:.2f} s for {events:,.0f} events",
-        theirs=f"{MOST_S:g} s; accepting them took {accepted_s:.1f} s before that",
+        theirs=f"{MOST_S:g} s; before that, accepting them took {accepted_s:.1f} s",
         ratio=moved_s / MOST_S,
         bar=1,
         at_most=True,

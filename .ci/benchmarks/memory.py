@@ -66,7 +66,7 @@ def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
             what=f"memory after {answered:,} requests",
             ours=f"at most {most:.0f} MB",
             theirs=f"{at_start:.0f} MB at start, {early:.0f} MB after {SETTLED:,}, "
-            f"{settled:.0f} MB once the world was written out",
+            f"{settled:.0f} MB after the world was written to disk",
             ratio=most / settled,
             bar=BAR,
             at_most=True,

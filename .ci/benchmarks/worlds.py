@@ -67,7 +67,7 @@ def _step(name: str, took: float, nothing: float, inside: float | None) -> Figur
     return Figure(
         what=f"{name} (control API{' and in process' if within else ''})",
         ours=f"{took:.2f} ms{within}",
-        theirs=f"{nothing:.2f} ms for asking whether it is up",
+        theirs=f"{nothing:.2f} ms for a health check",
         ratio=took / nothing,
         part=PART,
     )
