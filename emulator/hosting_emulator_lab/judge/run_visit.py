@@ -103,6 +103,17 @@ class RunVisit:
         """All conduct findings, including notes."""
         return [finding for part in self.findings_by_chapter.values() for finding in part]
 
+    @property
+    def _begins_at_start(self) -> bool:
+        """Whether nothing but the start state was in the run's world when the observation began.
+
+        In an emulator with other worlds, an earlier test may have changed the world.
+        """
+        if self.scope is not None:
+            return False
+        lasting = None if self.point is None else self.point.lasting
+        return lasting is None or lasting.armed_as not in _BEFORE_RUN
+
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
         """Arm the fault of the point or of the alteration, and begin the observation.
 
@@ -186,7 +197,9 @@ class RunVisit:
         self.findings_by_chapter = {chapter.index: chapter.conduct.findings for chapter in chapters}
         self.conduct = [of_severity(chapter.conduct, "warning") for chapter in chapters]
         findings = [finding for conduct in self.conduct for finding in conduct.findings]
-        state = self._changes.state(self.start, self._watch, chapters)
+        state = self._changes.state(
+            self.start, self._watch, chapters, begins_at_start=self._begins_at_start
+        )
         later_state = state
         if _follows_operations(point, exchanges):
             later_state = self._changes.state(self.start, self._watch, chapters, settled=True)

@@ -49,29 +49,39 @@ class WorldChanges:
         chapters: Iterable[ChapterReport],
         *,
         settled: bool = False,
+        begins_at_start: bool = False,
     ) -> StateRows:
         """Return the `start` state with the changes of each chapter.
 
         A chapter ends when its world is deleted, reset or replaced. The last state of an ended
         chapter counts too. If `settled` is True or the clock runs, all changes are taken at the
-        same moment of world time.
+        same moment of world time. `begins_at_start` means that the world of the run had the `start`
+        state when the observation began.
         """
         total = {kind: Counter(rows) for kind, rows in start.items()}
         for chapter in chapters:
             if chapter.released:
                 continue
-            first_state = observed_worlds.state(chapter.index, began=True)
             last_state = observed_worlds.state(chapter.index, began=False)
             if settled or self._is_running:
+                first_state = observed_worlds.state(chapter.index, began=True)
                 before = self._settled_copy(first_state)
                 after = self._settled_copy(last_state)
+            elif begins_at_start and self._is_first(chapter):
+                # The state is known, and an export takes as long as several requests.
+                before = start
+                after = self._summary(last_state)
             else:
-                before = self._summary(first_state)
+                before = self._summary(observed_worlds.state(chapter.index, began=True))
                 after = self._summary(last_state)
             for kind, rows in total.items():
                 rows.update(after[kind])
                 rows.subtract(before[kind])
         return total
+
+    def _is_first(self, chapter: ChapterReport) -> bool:
+        """Return whether a chapter of the run's world began with the observation."""
+        return chapter.index == 0 and chapter.world == self._world.name
 
     def _settled_copy(self, state: JsonObject) -> StateRows:
         """Return the state that an exported state becomes at the moment of the comparison."""
