@@ -7,6 +7,7 @@ file.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -54,13 +55,20 @@ def start_errors_named() -> Iterator[None]:
         yield
     except StartError as error:
         text = str(error)
+        # A command in the message may contain a value that has nothing to do with the mistake.
+        text_without_commands = re.sub(r"`[^`]*`", "", text)
         ctx = click.get_current_context()
         for param in ctx.command.params:
             origin = origin_of(ctx, param)
             words = _words_of(ctx.params[str(param.name)])
-            if origin is not None and any(word and word in text for word in words):
+            if origin is not None and any(_names(text_without_commands, word) for word in words):
                 raise Failure(f"{origin}: {text}") from error
         raise Failure(text) from error
+
+
+def _names(text: str, word: str) -> bool:
+    """Return whether a message contains a value, and not only as a part of a longer word."""
+    return bool(word) and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _words_of(value: Any) -> list[str]:

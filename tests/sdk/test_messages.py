@@ -28,8 +28,9 @@ def test_a_missing_member_is_one_clear_error(control: FakeControl, client: Contr
         client.health()
 
     assert str(caught.value) == (
-        f"the emulator at {client.control_url} sent a Health that this client cannot read: Object "
-        "missing required field `version`. Use the same version of the emulator and of this client."
+        f"the emulator at {client.control_url} sent a message of type Health that this client "
+        "cannot read: Object missing required field `version`. Use the same version of the "
+        "emulator and of this client."
     )
 
 

@@ -67,7 +67,7 @@ class UnreadableMessage(ControlError):
 
     def __init__(self, address: str, kind: type[Any], reason: str) -> None:
         super().__init__(
-            f"the emulator at {address} sent a {kind.__name__} that this client cannot read: "
+            f"the emulator at {address} sent a message of type {kind.__name__} that this client cannot read: "
             f"{reason}. Use the same version of the emulator and of this client."
         )
 

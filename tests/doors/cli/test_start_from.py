@@ -113,6 +113,20 @@ def test_the_commands_that_save_a_stored_world_from_a_replacement_name_its_port(
     assert [result.exit_code for result in results] == [0, 0], [result.output for result in results]
 
 
+def test_a_refusal_does_not_blame_a_variable_whose_value_only_its_commands_contain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    data = ("--data-dir", str(tmp_path / "data"))
+    with emulator(*data) as process:
+        process.stop()
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4790")
+
+    refused = failed_start(*data, "--scenario", "stuck-operation").stderr
+
+    assert "--url http://127.0.0.1:4790" in refused
+    assert "HOSTING_EMULATOR_PORT" not in refused
+
+
 def test_the_option_scenario_begins_only_the_first_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
