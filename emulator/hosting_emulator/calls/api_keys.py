@@ -20,8 +20,8 @@ from hosting_emulator.world.value import Change
 def create_user_api_key(change: Change, request: CallRequest, organization: Organization) -> Reply:
     """Create an API key.
 
-    Creating a key requires no credits, but the organization must have enabled a product permission.
-    Raises Refused.
+    Creating a key does not require credits, but the organization must have enabled a product
+    permission. Raises Refused.
     """
     permissions = organization.permissions
     if not permissions:

@@ -205,7 +205,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Assumption(
             doc=(
                 "Whether next_cursor is absent or null on the last page. The contract does not "
-                'allow null for next_cursor: it writes "or null" where null is allowed.'
+                'allow null for next_cursor: it says "or null" wherever null is allowed.'
             ),
             sentence="next_cursor (string, opaque continuation cursor [...])",
             affects=(DeploymentPage,),

@@ -532,7 +532,7 @@ _ROWS = (
             "access works. Without the cookie, it returns 401."
         ),
         sentence="https origin of the immutable dev project host",
-        reason="the content of the origin belongs to the developer",
+        reason="what the origin serves is up to the developer",
     ),
     FixedAssumption(
         name="response_headers",

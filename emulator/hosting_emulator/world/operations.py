@@ -297,7 +297,7 @@ def finish(
     """End an operation as succeeded, failed or cancelled, and pass the claim on.
 
     `ending` says why the operation ended. An operation that ends while waiting for the claim stays
-    in the queue. The queue skips it when the claim becomes free.
+    in the queue. Such an operation is skipped when the claim becomes free.
     """
     lifecycles.OPERATION.move(operation.state, state)
     project = change.row(PROJECTS, operation.project_id)

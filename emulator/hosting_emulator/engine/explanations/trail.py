@@ -212,7 +212,7 @@ class Explanations:
 
 
 def _is_of_time(commit: Commit) -> bool:
-    """Return whether all that a commit did was move time or run due events."""
+    """Return whether a commit did nothing but move time or run due events."""
     return commit.title in ("due events", "clock")
 
 
