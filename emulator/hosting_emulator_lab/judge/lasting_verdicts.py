@@ -58,9 +58,12 @@ def lasting_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
 def _verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     """Return the verdict and its reasons. The caller adds the effect to the reasons."""
     end = run.end
-    # Ignore failed operations, because a client may repeat an operation that failed.
+    # Ignore failed operations, because a client may repeat an operation that failed. Where the clean
+    # run has failed operations too, and this run has the same number of operations in all, none
+    # was repeated: an operation has only ended differently.
     additions = state_differences(run.observation, run.clean, include_failed=False).additions
-    if additions and effect.request_end != "altered":
+    is_repeated = bool(additions and run.differences.additions)
+    if is_repeated and effect.request_end != "altered":
         return "doubled", additions
     if end.hung and _waits_forever(run, effect):
         return "hung", [f"it did not end within {run.limit_s:g} s, and kept sending requests"]

@@ -84,6 +84,24 @@ def test_success_although_the_operation_did_not_succeed_is_blind_success(
     assert verdict(point, state=final_state) == "blind success"
 
 
+def test_an_operation_that_waits_instead_of_failing_was_not_repeated():
+    # given a suite in which one operation succeeds, and another fails as its test expects
+    clean_operations = {"1": operation_row("succeeded"), "2": operation_row("failed")}
+    clean_observation = sample_observation(requests=(), state=state(operations=clean_operations))
+    clean_run = sample_clean_run(clean_observation)
+    waiting = {"1": operation_row("queued"), "2": operation_row("queued")}
+    verdicts = []
+
+    # when both operations wait, and when the client also starts a third one
+    for operations in (waiting, {**waiting, "3": operation_row("queued")}):
+        observation = replace(clean_observation, hit=True, state=state(operations=operations))
+        point = FaultPoint.read("apply_project_domains#1/blocked/lasting")
+        result = judge_point(point, FAILURE, observation, clean_run, limit_s=10)
+        verdicts.append(result.verdict)
+
+    assert verdicts == ["gave up", "doubled"]
+
+
 def test_success_before_the_operation_fails_is_blind_success():
     failures = Counter({"apply_project_domains of shop failed (operation_failed)": 1})
 
