@@ -274,7 +274,7 @@ class Change:
         return self.world.tables[table.name].get(key)
 
     def row(self, table: Table[R], key: str) -> R:
-        """Return a row that must exist. Raises KeyError if it does not."""
+        """Return a row that must exist. Raises KeyError if there is no such row."""
         record = self.get(table, key)
         if record is None:
             raise KeyError(f"{table.name} has no {key}")
