@@ -110,8 +110,9 @@ def check_summary(report: Report) -> str:
 
 
 def check_scenario(report: Report) -> str:
-    """Return a scenario that makes the emulator behave like the server. The YAML ends with a
-    newline.
+    """Return a scenario that behaves like the server where the contract is silent.
+
+    The YAML ends with a newline.
     """
     about = f"Behaves like {report['base_url']} where the contract is silent."
     lines = ["name: observed", f"description: {json.dumps(about)}", ""]

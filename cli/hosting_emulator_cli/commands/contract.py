@@ -286,7 +286,8 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "--write-scenario",
     "scenario",
     metavar="FILE",
-    help="Write a scenario that makes the emulator behave like the server to this file.",
+    help="Write to this file a scenario that makes the emulator behave like the server where the "
+    "contract is silent.",
 )
 @opt.junit_option
 @prints(
@@ -334,7 +335,10 @@ def check(
     def write_files() -> None:
         if scenario is not None and report["unchecked"] is None:
             write_whole(scenario, contract_report.check_scenario(report))
-            say(f"A scenario that behaves like the server was written to {scenario}.")
+            say(
+                "A scenario that behaves like the server where the contract is silent was written to "
+                f"{scenario}."
+            )
         if junit is not None:
             write_whole(junit, contract_report.check_junit(report))
 

@@ -223,6 +223,6 @@ add_management(
             "it acted. A fault that is USED UP no longer acts."
         ),
         remove_help="FAULT is the id of a fault, such as fault-1.",
-        kinds_help="List the effects, matches and conditions of faults.",
+        kinds_help="List the kinds of faults, and the options that select requests.",
     ),
 )

@@ -99,6 +99,6 @@ add_management(
             "OUTCOME is the id of an outcome, such as outcome-1. Operations to which the outcome "
             "was already applied do not change."
         ),
-        kinds_help="List the kinds, matches and conditions of outcomes.",
+        kinds_help="List the kinds of outcomes, and the options that select operations.",
     ),
 )

@@ -62,10 +62,11 @@ def _why_text(why: Why) -> str:
 def why(world: HostingEmulator, subject: str | None, as_json: bool) -> None:
     """Explain what is in progress, the state of an operation, or the reason for a response.
 
-    SUBJECT is the id of an operation, a project, or the number of a request in the log. For a
-    project, the command explains the operation that is in progress, or else the latest operation.
-    Without SUBJECT, it explains all operations that are in progress. For an operation, it also
-    prints the next event and commands that advance the operation. All times are world time.
+    SUBJECT is an operation (by id), a project (by alias or id), or a request (by its number in the
+    log). For a project, the command explains the operation that is in progress, or else the latest
+    operation. Without SUBJECT, it explains up to 20 operations that are in progress. For an
+    operation, it also prints the next event and commands that advance the operation. All times are
+    world time.
     """
     if subject is None:
         return _put_all(world, as_json=as_json)
