@@ -62,6 +62,10 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("sends-what-may-be-refused", "secret-in-url"),
     ("unread-field", "secret-in-url"),
 )
+#: Pairs as in `_EXPLAINED_BY`. The better cause explains only the symptoms at its own requests. A
+#: client that retries a change under a new name makes it twice if the first request took effect,
+#: and leaves another result if it did not.
+_EXPLAINED_AT_SAME_REQUEST: tuple[tuple[str, str], ...] = (("result-differs", "done-twice"),)
 #: Claims of success under different failures. A client with several of these causes always claims
 #: success.
 _CLAIMS = frozenset(
@@ -155,6 +159,8 @@ def gather_causes(
     for explained, better in _EXPLAINED_BY:
         if better in texts:
             _merge(texts, symptoms_by_cause, explained, texts[better])
+    for explained, better in _EXPLAINED_AT_SAME_REQUEST:
+        _merge_same_requests(texts, symptoms_by_cause, explained, better)
     causes = [
         ClientCause(text, tuple(dict.fromkeys(symptoms_by_cause[id_])), seen_alone.get(id_, True))
         for id_, text in texts.items()
@@ -175,6 +181,24 @@ def _merge(
     severity = _more_severe(text, texts.get(better.id, better)).severity
     texts[better.id] = replace(better, severity=severity)
     symptoms_by_cause.setdefault(better.id, []).extend(symptoms_by_cause.pop(explained))
+
+
+def _merge_same_requests(
+    texts: dict[str, CauseText],
+    symptoms_by_cause: dict[str, list[Symptom]],
+    explained: str,
+    better: str,
+) -> None:
+    """Move the symptoms of a cause at the requests at which a better cause was found."""
+    if explained not in texts or better not in texts:
+        return
+    requests = {symptom.request for symptom in symptoms_by_cause[better]}
+    symptoms = symptoms_by_cause[explained]
+    remaining = [symptom for symptom in symptoms if symptom.request not in requests]
+    symptoms_by_cause[better].extend(symptom for symptom in symptoms if symptom.request in requests)
+    symptoms_by_cause[explained] = remaining
+    if not remaining:
+        del texts[explained]
 
 
 def _more_severe(first: CauseText | None, second: CauseText) -> CauseText:

@@ -145,6 +145,15 @@ def test_a_change_that_is_made_twice_is_explained_by_the_new_key() -> None:
     }
 
 
+def test_a_retry_under_a_new_name_is_one_cause_whether_the_first_request_took_effect() -> None:
+    doubled = result("create_user_api_key#1/timeout/after_commit", "doubled")
+    renamed = result("create_user_api_key#1/timeout/before_commit", "differs")
+    elsewhere = result("set_project_powered_by_flag#1/timeout/before_commit", "differs")
+
+    assert ids(doubled, renamed) == ["done-twice"]
+    assert ids(doubled, renamed, elsewhere) == ["done-twice", "result-differs"]
+
+
 def test_a_failed_operation_that_is_asked_for_with_its_old_key_is_a_cause() -> None:
     gave_up = result("apply_project_domains#1/fail/lasting", "gave up", additional_replays=2)
     assert ids(gave_up) == ["failed-operation-replayed"]
