@@ -207,6 +207,18 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="failed-page-ends-list",
+        severity="warning",
+        title="It takes a page that it could not read for the end of the list.",
+        matters="The client reports a part of the list as the whole, and the user is not told.",
+        because=_PROBLEMS,
+        place="contract, section Errors",
+        instead=(
+            "A list ends with a page without `next_cursor`. If a page fails, report the failure, or say "
+            "that the list is incomplete."
+        ),
+    ),
+    CauseText(
         id="accepted-is-done",
         severity="warning",
         title="It treats an accepted operation as finished.",

@@ -55,6 +55,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("done-twice", "key-reused-for-another-request"),
     ("still-polling", "never-gives-up"),
     ("may-hide-failure", "refusal-is-success"),
+    ("may-hide-failure", "failed-page-ends-list"),
     ("reads-body-without-limit", "waits-without-limit"),
     ("waits-without-limit", "hangs"),
     ("reads-body-without-limit", "hangs"),

@@ -184,8 +184,9 @@ class RunVisit:
         elif point is None:
             self.altered_count = self._hits(world)
         else:
-            if point.call == LIST_CALL and point.lasting is None:
-                # Only the items of the pages show whether the client received some of them again.
+            if point.call == LIST_CALL and _may_change_count(point):
+                # Only the items of the pages show whether the client received some of them again,
+                # or received fewer of them.
                 responses = self._responses(
                     exchange for exchange in exchanges if exchange.call == LIST_CALL
                 )
@@ -301,6 +302,11 @@ def _follows_operations(point: FaultPoint | None, exchanges: Iterable[ObservedEx
     if point is None or point.lasting is None or point.lasting.armed_as != "outcome":
         return False
     return any(exchange.call == "get_operation" for exchange in exchanges)
+
+
+def _may_change_count(point: FaultPoint) -> bool:
+    """Return whether a client may receive other items under a fault of a list than without it."""
+    return point.lasting is None or point.lasting.request_end == "refused"
 
 
 def _finding_texts(findings: Iterable[ConductFinding]) -> tuple[str, ...]:

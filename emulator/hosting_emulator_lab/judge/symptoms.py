@@ -70,6 +70,8 @@ def symptoms_of(
         yield CAUSE_TEXTS["retries-without-pause"], Symptom(str(trial), message)
     if result.repeated_items and not result.exit_code:
         yield CAUSE_TEXTS["counts-items-twice"], Symptom(str(trial), result.repeated_items)
+    if result.missing_items and not result.exit_code:
+        yield CAUSE_TEXTS["failed-page-ends-list"], Symptom(str(trial), result.missing_items)
     if not follows_operations and _claims_failed_operation(result):
         yield CAUSE_TEXTS["accepted-is-done"], Symptom(str(trial), _UNNOTICED_FAILURE)
     elif isinstance(trial, FaultTrial):

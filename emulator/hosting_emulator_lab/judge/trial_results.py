@@ -27,7 +27,8 @@ class TrialResult:
     between them. It is 0 if the pauses are unknown. `additional_replays` is the number of replayed
     responses beyond those of the clean run. If the client reads all pages in the clean run but stopped
     early in this run, `stopped_at_page` names the request for the last page that it read.
-    `repeated_items` describes how the output shows that the client counts items twice. `varied` are the
+    `repeated_items` describes how the output shows that the client counts items twice, and
+    `missing_items` how it shows that the client reports a part of a list as the whole. `varied` are the
     variation points at which responses varied. `printed_lines` are all lines that the command printed.
     `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
     contract allows the alteration.
@@ -47,6 +48,7 @@ class TrialResult:
     additional_replays: int = 0
     stopped_at_page: str = ""
     repeated_items: str = ""
+    missing_items: str = ""
     varied: tuple[str, ...] = ()
     printed_lines: tuple[str, ...] = ()
     effect: Effect = "ignores"

@@ -14,11 +14,11 @@ from hosting_emulator_lab.judge.client_behavior import behavior_difference, effe
 from hosting_emulator_lab.judge.exchange_counts import excess_attempts
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.fault_visits import FaultVisits
+from hosting_emulator_lab.judge.item_counts import missing_items_text, repeated_items_text
 from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.new_findings import new_findings
 from hosting_emulator_lab.judge.paging import requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
-from hosting_emulator_lab.judge.repeated_items import repeated_items_text
 from hosting_emulator_lab.judge.run_gate import RunGate
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, ConductChoice, RunEnd, behavior_of
@@ -116,6 +116,7 @@ class TrialRuns:
                 [request.exchange for request in clean.observation.requests],
             ),
             repeated_items=repeated_items_text(end, visit.observation, clean),
+            missing_items=missing_items_text(end, visit.observation, clean),
             printed_lines=end.printed_lines or (),
         )
 

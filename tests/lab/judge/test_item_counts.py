@@ -1,4 +1,4 @@
-"""A printed number of items that grows with the received items shows that a client counts items twice."""
+"""A printed number of items shows that a client counts items twice, or misses those of a failed page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from hosting_emulator_lab.judge.client_behavior import ClientBehavior
 from hosting_emulator_lab.judge.client_requests import ObservedResponse, number_requests
-from hosting_emulator_lab.judge.repeated_items import repeated_items_text
+from hosting_emulator_lab.judge.item_counts import missing_items_text, repeated_items_text
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
 from tests.lab.judge.samples import exchange, sample_clean_run, sample_observation
@@ -20,25 +20,31 @@ PAGES = (
 )
 
 
-def run_of(*pages: int) -> Observation:
-    """Return the observation of a run that receives these pages."""
+def run_of(*pages: int, failed: bool = False) -> Observation:
+    """Return the observation of a run that receives these pages, and perhaps a refusal after them.
+
+    A refused request is not among the requests that a fault can meet.
+    """
     exchanges = [exchange("list_deployments", n=number) for number, _ in enumerate(pages, 1)]
     responses = {
         (0, number): ObservedResponse(2, {"items": PAGES[page]})
         for number, page in enumerate(pages, 1)
     }
     requests = number_requests(exchanges, responses)
-    return sample_observation(requests=requests, request_count=len(requests) + 2)
+    return sample_observation(
+        requests=requests, request_count=len(requests) + 2, is_last_refused=failed
+    )
 
 
 def clean_run(*lines: str, second: str | None = None) -> CleanRun:
     """Return a clean run that prints these lines. The second clean run may print another last line."""
     second_lines = lines if second is None else (*lines[:-1], second)
+    end = RunEnd(0, printed_lines=lines)
     behaviors = (
         ClientBehavior(0, hung=False, requests=(), lines=lines),
         ClientBehavior(0, hung=False, requests=(), lines=second_lines),
     )
-    return replace(sample_clean_run(run_of(0, 1)), behaviors=behaviors)
+    return replace(sample_clean_run(run_of(0, 1)), behaviors=behaviors, end=end)
 
 
 def text(clean: CleanRun, *lines: str) -> str:
@@ -77,3 +83,34 @@ def test_a_number_that_differs_between_clean_runs_shows_nothing() -> None:
 def test_a_run_that_receives_each_item_once_counts_none_twice() -> None:
     run = RunEnd(0, printed_lines=("deployments: 11",))
     assert repeated_items_text(run, run_of(0, 1), clean_run("deployments: 7")) == ""
+
+
+def missing_text(clean: CleanRun, *lines: str, failed: bool = True) -> str:
+    """Judge a run that receives the first of two pages, and prints these lines."""
+    return missing_items_text(RunEnd(0, printed_lines=lines), run_of(0, failed=failed), clean)
+
+
+def test_a_client_that_reports_a_part_of_the_list_as_the_whole_prints_its_number() -> None:
+    assert "4 instead of 7" in missing_text(clean_run("all 7 deployments"), "all 4 deployments")
+
+
+def test_a_client_may_print_fewer_items_besides_their_number() -> None:
+    clean = clean_run("is ready", "is ready", "is failed", "7 in all")
+    assert "4 instead of 7" in missing_text(clean, "is ready", "4 in all")
+
+
+@pytest.mark.parametrize(
+    "lines", [("7 deployments, incomplete",), ("4 deployments", "the second page was refused")]
+)
+def test_a_client_whose_words_may_say_that_items_are_missing_is_correct(
+    lines: tuple[str, ...],
+) -> None:
+    assert missing_text(clean_run("7 deployments"), *lines) == ""
+
+
+def test_a_client_that_stops_without_a_failure_misses_no_page() -> None:
+    assert missing_text(clean_run("7 deployments"), "4 deployments", failed=False) == ""
+
+
+def test_a_number_that_does_not_count_received_items_shows_no_missing_page() -> None:
+    assert missing_text(clean_run("project 7"), "project 5") == ""

@@ -1,6 +1,7 @@
-"""Finds a client that counts deployments twice, after a failure in the middle of a list.
+"""Finds a client that counts deployments twice, or too few of them, after a failure within a list.
 
-A client that starts a list again must forget the items that it has already collected. The requests of a
+A client that starts a list again must forget the items that it has already collected, and a client
+that cannot read a page must not report the items before it as the whole list. The requests of a
 careful client and of a careless client are the same, so only a printed number can show the difference.
 It counts if it is the number of all received items, in this run as in both clean runs.
 """
@@ -28,15 +29,41 @@ def repeated_items_text(end: RunEnd, observation: Observation, clean: CleanRun) 
     items = _items(observation.requests)
     if len(items) <= len(usual_items) or len(_ids(items)) != len(_ids(usual_items)):
         return ""
+    changed_count = _changed_count(end, observation, clean)
+    if not changed_count:
+        return ""
+    return f"{changed_count}: it received some items again, and counts them again"
+
+
+def missing_items_text(end: RunEnd, observation: Observation, clean: CleanRun) -> str:
+    """Describe the printed number of items that lacks those of a failed page.
+
+    Return an empty string if there is none, or if the client prints a line with other words than
+    in the clean run, because it may say that items are missing. The requests must have their
+    responses.
+    """
+    new_lines = set(end.comparable_lines) - set(clean.end.comparable_lines)
+    if not observation.is_last_refused or new_lines:
+        return ""
+    items = _items(observation.requests)
+    if not items or len(items) >= len(_items(clean.observation.requests)):
+        return ""
+    changed_count = _changed_count(end, observation, clean)
+    if not changed_count:
+        return ""
+    return f"{changed_count}: it did not receive the other items, and no word says so"
+
+
+def _changed_count(end: RunEnd, observation: Observation, clean: CleanRun) -> str:
+    """Describe the printed number of received items that differs from the clean runs'."""
+    usual_items = _items(clean.observation.requests)
+    items = _items(observation.requests)
     pairs = _count_pairs(usual_items, items) - _request_pairs(clean.observation, observation)
     clean_lines = [behavior.lines or () for behavior in clean.behaviors]
     for line, numbers, usual_numbers in _changed_lines(clean_lines, end.printed_lines or ()):
         for number, usual_number in zip(numbers, usual_numbers, strict=True):
             if (usual_number, number) in pairs:
-                return (
-                    f"it prints {line!r}, with {number} instead of {usual_number}: it received some "
-                    "items again, and counts them again"
-                )
+                return f"it prints {line!r}, with {number} instead of {usual_number}"
     return ""
 
 
@@ -64,7 +91,7 @@ def _count_pairs(
     usual_counts = Counter(str(item.get("status")) for item in usual_items)
     counts = Counter(str(item.get("status")) for item in items)
     for status, usual_count in usual_counts.items():
-        if counts[status] > usual_count:
+        if counts[status] != usual_count:
             pairs.add((usual_count, counts[status]))
     return pairs
 
