@@ -112,7 +112,8 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
 def command_here(words: str, url: str, world: str) -> str:
     """Return a command line that works in this folder and shell, for a world of an emulator.
 
-    `--url` and `--world` are left out if the command finds the emulator and the world without them.
+    The line contains `--url` only if the command does not find the emulator without it. For the
+    default world, it contains `--world` only if HOSTING_EMULATOR_WORLD is set.
     """
     from hosting_emulator.contract.shell import command_line
     from hosting_emulator.sdk.discovery import expected_url
@@ -124,7 +125,7 @@ def command_here(words: str, url: str, world: str) -> str:
 
 
 def _with_default_world(line: str) -> str:
-    """Add `--world default` to a command line if this shell's variable selects another world.
+    """Add `--world default` to a command line that names no world, if HOSTING_EMULATOR_WORLD is set.
 
     A command that acts on the whole emulator, such as `stop`, has no option `--world`.
     """

@@ -106,8 +106,8 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    By default, this function checks the emulator of this folder, the port in `url` or else the
-    default port, no TLS port, and the data directory of the emulator or else of `start`.
+    By default, this function checks the emulator of this folder, its port or else the default
+    port, no TLS port, and the data directory of the emulator or else of `start`.
     """
     settings, start_directory = check_settings(start)
     target = _find_target(url, control_token)
@@ -411,7 +411,7 @@ def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
     elif not exists:
         yield finding("data", "none", path=path)
     else:
-        # Import `inspect` lazily, because only this check needs the emulator's own code.
+        # Import `inspect` lazily: it loads the storage modules, which no other check needs.
         from hosting_emulator.inspection import inspect
 
         inspection = inspect(path)
@@ -522,7 +522,7 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
 
 
 def check_served(ca_file: Path, port: int) -> CheckFinding:
-    """Verify the certificates at the emulator's TLS port as a client that trusts `ca_file` does."""
+    """Verify the certificates that the TLS port serves, as a client that trusts `ca_file` would."""
     context = ssl.create_default_context(cafile=str(ca_file))
     names = ("localhost", _DEV_NAME)
     for name in names:

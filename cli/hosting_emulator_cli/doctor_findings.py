@@ -240,10 +240,11 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "{name} resolves to {addresses}.",
         ),
         "unknown": _note(
-            "{name} does not resolve: this machine's resolver does not know names under localhost.",
-            "Browsers and curl resolve such names themselves. For other clients, add a line such "
-            "as `127.0.0.1 dev-olive-seal-harbor.dev.localhost` to /etc/hosts, or send "
-            "requests to 127.0.0.1 with the origin's name in the Host header.",
+            "{name} does not resolve: {why}.",
+            "Many resolvers do not know names under localhost, but browsers and curl resolve such "
+            "names themselves. For other clients, add a line such as "
+            "`127.0.0.1 dev-olive-seal-harbor.dev.localhost` to /etc/hosts, or send requests to "
+            "127.0.0.1 with the origin's name in the Host header.",
         ),
         "elsewhere": _problem(
             "{name} resolves to {addresses}, which is not this machine.",

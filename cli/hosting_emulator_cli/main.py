@@ -314,9 +314,9 @@ def cli() -> None:
 
     `start` runs the emulator. `exec`, `judge` and `explore` start their own emulator while another
     command runs. Most other commands talk to an emulator that is already running. Data is written
-    to stdout, and messages to stderr. Each error is printed on one line, and the exit code is 2. A
-    repeatable option also accepts several values separated by commas. If a value contains a comma,
-    put a backslash before it.
+    to stdout, and messages to stderr. Each error is printed on one line. After an error, the exit
+    code is 2, unless the command's help says otherwise. A repeatable option also accepts several
+    values separated by commas. If a value contains a comma, put a backslash before it.
     """
 
 

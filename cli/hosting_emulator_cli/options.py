@@ -412,13 +412,18 @@ log_options = options(
     ),
 )
 
+_SCENARIO_HELP = (
+    "Start with the world defined by this scenario: a name from `scenario list`, or a YAML file."
+)
 scenario_option = option(
     "--scenario",
     metavar="NAME|FILE",
-    help=(
-        "Start with the world defined by this scenario: a name from `scenario list`, or a YAML "
-        "file. --clock and --assume override the values in the scenario."
-    ),
+    help=f"{_SCENARIO_HELP} --clock and --assume override the values in the scenario.",
+)
+_judged_scenario_option = option(
+    "--scenario",
+    metavar="NAME|FILE",
+    help=f"{_SCENARIO_HELP} --assume overrides the assumptions in the scenario.",
 )
 at_option = option(
     "--at",
@@ -426,7 +431,7 @@ at_option = option(
     help=(
         "World time at which a new world starts: a timestamp such as 2030-01-31T09:30:00Z (RFC "
         "3339), or `now` for the real time. Default: 2026-01-01T00:00:00Z for a frozen or skip "
-        "clock, and `now` for other clocks."
+        "clock, and `now` for other clocks. Cannot be used with --scenario, which sets the time."
     ),
 )
 #: Options that determine what a new world contains. Except for `assume`, the command's parameters
@@ -441,8 +446,9 @@ _seed_option = option(
     "--seed",
     metavar="TEXT",
     help=(
-        "Seed from which the ids, handles and secrets of a new world are generated. With "
-        "--import, the seed applies only to what is created after the import."
+        "Seed from which the ids, handles and secrets of a new world are generated, unless a "
+        "scenario contains a seed. With --import, the seed applies only to what is created after "
+        "the import."
     ),
     default=DEFAULT_SEED,
 )
@@ -450,9 +456,17 @@ _clock_option = option(
     "--clock",
     metavar="MODE",
     help=(
-        "Clock of a new world: real (default), frozen, skip (each poll advances the clock), or "
-        "scaled:RATE (RATE is the number of world seconds per real second). For an existing "
-        "world, use the `clock` command."
+        "Clock of a new world: real, frozen, skip (polls advance the clock), or scaled:RATE (RATE "
+        "is the number of world seconds per real second). Default: the clock of the scenario, or "
+        "real without a scenario. For an existing world, use the `clock` command."
+    ),
+)
+_explored_clock_option = option(
+    "--clock",
+    metavar="MODE",
+    help=(
+        "Clock of the world in each run: skip (default; polls advance the clock), real, frozen, "
+        "or scaled:RATE (RATE is the number of world seconds per real second)."
     ),
 )
 world_options = options(
@@ -463,9 +477,18 @@ world_options = options(
     at_option,
     assume_option,
 )
+#: The options for a world in `explore`, whose default clock is `skip`.
+explored_world_options = options(
+    scenario_option,
+    _import_option,
+    _seed_option,
+    _explored_clock_option,
+    at_option,
+    assume_option,
+)
 #: The options for a world whose clock is chosen by the command.
 judged_world_options = options(
-    scenario_option,
+    _judged_scenario_option,
     _import_option,
     _seed_option,
     at_option,

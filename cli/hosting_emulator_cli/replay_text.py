@@ -69,8 +69,8 @@ def _summary(report: ReplayReport) -> str:
     sent = len(report.requests) - len(report.skipped)
     differing = len(report.differing)
     text = (
-        f"{count_text(sent, 'request')} sent to {report.world}: {sent - differing} same, "
-        f"{differing} differ"
+        f"{count_text(sent, 'request')} sent to {report.world}: {sent - differing} the same, "
+        f"{differing} different"
     )
     if report.skipped:
         text += f", {len(report.skipped)} skipped"

@@ -1,4 +1,4 @@
-"""The types of option and argument values. Error messages say on one line what is valid.
+"""The types of option and argument values. Each error message states the valid values on one line.
 
 The emulator is imported only when a command reads a value.
 """

@@ -133,7 +133,7 @@ def _type_of(hint: Any) -> Any:
 
 
 def _rules() -> dict[str, _Rule]:
-    """Return all settings by key, in the order of the fields in `Settings`."""
+    """Return all settings by key: the fields of `Settings` in their order, and then `ephemeral`."""
     rules: dict[str, _Rule] = {}
     for hint in get_type_hints(Settings, include_extras=True).values():
         for meta in getattr(hint, "__metadata__", ()):

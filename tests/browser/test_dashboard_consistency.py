@@ -101,7 +101,7 @@ def test_the_panels_offer_only_possible_interventions(
         page.click("button", "Require reconciliation")
         page.click("button", "Run reconciliation")
         page.click("button", "Complete reconciliation")
-        page.read("is completed")
+        page.read("is complete")
     with dashboard(panel("projects/shop")) as page:
         page.read("held by an operation, until it ends")
         assert not page.has("button", "Release held claim")

@@ -166,7 +166,7 @@ def test_the_history_says_what_commits_changed(api: HttpWorld):
     assert "the API key ci was used" in sentences
     assert "apply project domains of shop: queued" in sentences
     assert any(says.startswith("the clock is frozen") for says in sentences)
-    assert any(says.startswith("the clock is scaled, 60 times as fast") for says in sentences)
+    assert any(says.startswith("the clock is scaled to 60x real time") for says in sentences)
 
 
 def test_the_clock_names_the_next_event(api: HttpWorld):

@@ -310,7 +310,10 @@ def _with_a_key_that_reads(api: InProcess) -> None:
             lambda api: api.call("DELETE", f"/v1/projects/{api.project_id()}/edge-dns"),
             "wrong_method is method_not_allowed, the default.",
         ),
-        (_with_a_key_that_reads, "call_permissions cannot be set. For each call, an API key needs"),
+        (
+            _with_a_key_that_reads,
+            "call_permissions cannot be set. For each call that API keys can make",
+        ),
         (
             lambda api: api.call(
                 "PUT",

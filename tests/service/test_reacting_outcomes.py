@@ -86,7 +86,7 @@ def test_a_condition_that_ends_before_the_operation_runs_leaves_it_alone(
     assert state_of(api, operation)[0] == "succeeded"
     assert outcome.hits == 0
     assert outcome.unused is not None
-    assert "ended as succeeded" in outcome.unused
+    assert "ended in the state succeeded" in outcome.unused
     assert "dns is pending" in outcome.unused
 
 
@@ -390,7 +390,7 @@ def test_why_and_the_list_say_what_ends_a_hold(api: CheckedWorld) -> None:
 
     api.advance("20s")
 
-    assert "as soon as this no longer holds: provider is failing, or at" in explanation(
+    assert "or as soon as this is no longer true: provider is failing." in explanation(
         api, operation
     )
     reason = wait_reason(api, operation)

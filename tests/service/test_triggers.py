@@ -135,7 +135,7 @@ def test_an_outcome_that_applies_waits_for_the_end_of_its_phase(
     after = trigger_of(hosting_emulator, "outcome-1")
 
     assert before.waits_for == f"the end of the verifying phase of operation {operation}"
-    assert "is still queued" in str(before.unused)
+    assert "is still in the state queued" in str(before.unused)
     assert (after.waits_for, after.unused, after.hits) == (None, None, 1)
 
 
@@ -153,8 +153,11 @@ def test_an_outcome_with_a_condition_waits_for_it_in_its_operation(
     after = trigger_of(hosting_emulator, "outcome-1")
 
     assert before.waits_for == "an operation, while dns is revoked"
-    assert waiting.waits_for == f"dns is revoked, while operation {operation} is in deploying"
-    assert "never in deploying while dns is revoked" in str(waiting.unused)
+    assert (
+        waiting.waits_for
+        == f"dns is revoked, while operation {operation} is in the deploying phase"
+    )
+    assert "with this condition met: dns is revoked" in str(waiting.unused)
     assert (after.hits, after.waits_for, after.unused) == (1, None, None)
 
 

@@ -69,7 +69,9 @@ def _add_mode(name: str, request: ClockRequest, help: str) -> None:
 
 
 _add_mode(
-    "freeze", {"mode": "frozen"}, ("Stop the clock. After that, only `advance` moves the time.")
+    "freeze",
+    {"mode": "frozen"},
+    "Stop the clock. After that, time passes only when you advance it.",
 )
 _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world's current time.")
 
@@ -90,7 +92,9 @@ def scale(world: HostingEmulator, rate: float) -> ClockState:
 _add_mode(
     "skip",
     {"mode": "skip"},
-    "Skip waiting: polling an unfinished operation advances the clock to the next event.",
+    "Skip waiting: a poll advances the clock to the next event of its operation.\n\n"
+    "A retry of a refused request advances the clock to the end of the wait. A poll of an operation "
+    "that has ended, or that has no scheduled event, does not advance the clock.",
 )
 
 

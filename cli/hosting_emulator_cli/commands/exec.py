@@ -78,8 +78,8 @@ def _read_patience(text: str) -> float:
     "--failed-world",
     metavar="FILE",
     help=(
-        "If CMD fails, write the world to this file. To open it, run `start --import FILE`. Other "
-        "worlds that received requests are written to files in the same folder."
+        "If the exit code is not 0, write the world to this file. To open it, run `start --import "
+        "FILE`. Other worlds that received requests are written to files in the same folder."
     ),
 )
 @opt.option(
@@ -98,8 +98,9 @@ def _read_patience(text: str) -> float:
     choices=CONDUCT,
     help=(
         "Check how CMD behaves as a client, and report its mistakes to stderr. With `error`, the "
-        "exit code is also 1 if there is a finding of severity warning or error. If CMD itself "
-        "runs `exec`, that `exec` uses the same value by default. See `hosting-emulator conduct`."
+        "exit code is 1 if CMD succeeded but there is a finding of severity warning or error. If "
+        "CMD itself runs `exec`, that `exec` uses the same value by default. See "
+        "`hosting-emulator conduct`."
     ),
 )
 @opt.skip_rule_option("Do not check this conduct rule. Repeatable.")
@@ -134,7 +135,7 @@ def exec_(
       HOSTING_DEV_BASE_URL       the API at the contract's development server
       HOSTING_TOKEN              a token for --user, for ten years of world time
       HOSTING_ORGANIZATION_ID    an organization
-      HOSTING_PROJECT_ID         a project of this organization
+      HOSTING_PROJECT_ID         a project of this organization, if it has one
       HOSTING_CONTROL_URL        the control API: clock, faults, requests and more
       HOSTING_ISSUER_URL         the identity provider, for OpenID discovery
       HOSTING_EMULATOR_URL       the emulator, for commands of this tool in CMD

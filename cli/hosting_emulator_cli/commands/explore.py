@@ -142,7 +142,7 @@ def _read_point(text: str) -> FaultPoint:
     ),
 )
 @opt.sealed_option
-@opt.world_options
+@opt.explored_world_options
 @opt.user_option
 @export_option
 @report_options
@@ -174,8 +174,8 @@ def explore(
     `explore -- CMD [ARGS]` first runs CMD twice without faults. Both of these clean runs must
     succeed. For each request in a clean run, `explore` then runs CMD again with each fault that is
     worth trying: before the request takes effect and, if that can make a difference, also after it.
-    Each run has its own world. By default, the clock of the world is `skip`, so each poll advances
-    it. CMD gets the same environment variables as with `exec`.
+    Each run has its own world. By default, the clock of the world is `skip`, so polls advance it.
+    CMD gets the same environment variables as with `exec`.
 
     The report lists the faults that CMD survived and those that made it fail or hang. It also lists
     the faults after which CMD succeeded, but had done something twice or left a different result
@@ -187,8 +187,9 @@ def explore(
     service. This works only on Linux, and may miss brief connections. --sealed prevents such
     connections.
 
-    The exit code is 0 if CMD survived all faults, 1 if it did not or broke a conduct rule, 2 if CMD
-    could not be explored, and 130 after Ctrl-C, when the results so far are still reported.
+    The exit code is 0 if CMD survived all faults that were tried, 1 if it did not or broke a
+    conduct rule (see --conduct), 2 if CMD could not be explored, and 130 after Ctrl-C, when the
+    results so far are still reported.
     """
     from hosting_emulator_cli import exploration, sealing
     from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     ),
 )
 def fault() -> None:
-    """Arm and remove faults, which refuse requests or delay, corrupt or lose responses.
+    """Arm and remove faults, such as refused requests and altered or lost responses.
 
-    Faults are applied in the order in which they were armed. Each fault affects only one world.
+    Faults are applied in the order in which they were armed. Each fault affects only one world,
+    except `refuse_connections` and, without a project, `bad_certificate`.
     """
 
 

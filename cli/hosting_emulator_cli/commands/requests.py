@@ -75,7 +75,10 @@ _filters = opt.options(
     opt.option(
         "--text",
         metavar="TEXT",
-        help="Show only requests that contain this text in the path, in a body or in the reasons.",
+        help=(
+            "Show only requests that contain this text in the request line, the call, the code, the "
+            "reasons or a body."
+        ),
     ),
 )
 
@@ -216,7 +219,10 @@ def tail(world: HostingEmulator, lines: int, as_json: bool, **filters: Any) -> N
 @_filters
 @opt.option(
     "--state/--no-state",
-    help="Include the world's state before the first request, which `requests replay` needs.",
+    help=(
+        "Include the world's state before the first request, so that `requests replay` can start in "
+        "this state."
+    ),
     default=True,
 )
 @opt.output_option
@@ -249,8 +255,8 @@ def har(world: HostingEmulator, output: Path | None, **filters: Any) -> None:
 def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> None:
     """Resend a request from the log as the same user, and show the response.
 
-    N is the number of the request in the list. Without --same-key, the request gets a new
-    Idempotency-Key.
+    N is the number of the request in the list. Without --same-key, an Idempotency-Key is replaced
+    with a new one.
     """
     put_whole(world, world.requests.resend(n, same_key=same_key), as_json)
 
@@ -273,8 +279,8 @@ def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> Non
     "--scenario",
     metavar="NAME|FILE",
     help=(
-        "Create the temporary world from this scenario. Default: from the state of the recorded "
-        "world."
+        "Create the temporary world from this scenario. Default: from the recorded state, if the "
+        "recording contains it."
     ),
 )
 @opt.option(
@@ -311,10 +317,11 @@ def replay(
     """Resend recorded requests, and compare the responses with the recorded ones.
 
     FILE is an HTTP Archive from `requests har`, from a browser or from a proxy, or the output of
-    `requests list --json --whole`. The requests are sent to a temporary world that starts in the
-    same state as the recorded world, or to the world in --world. Ids, cursors, secrets and times
-    that a server generates are allowed to differ. The exit code is 1 if a response differs in any
-    other way.
+    `requests list --json --whole`. The requests are sent to a temporary world, or to the world
+    in --world if this option is on the command line. The temporary world starts in the same state
+    as the recorded world if the recording contains this state, as that of `requests har` does. Ids,
+    cursors, secrets and times that a server generates are allowed to differ. The exit code is 1 if
+    a response differs in any other way.
     """
     if file.isdigit():
         raise click.UsageError(

@@ -291,10 +291,11 @@ def record(
 ) -> None:
     """Write a scenario that reproduces a world's history.
 
-    The scenario is written to FILE (- for stdout). It contains the world at the start, each request
-    with its response as the expected response, and all faults, interventions and clock changes. Ids
-    and secrets are replaced by variables. The scenario is written only if its story passes. If the
-    history cannot be expressed as a scenario, the error message says why.
+    The scenario is written to FILE (- for stdout). It contains the world at the start, the requests
+    with their responses as the expected responses, and all faults, interventions and clock changes.
+    The command reports each request that it has to leave out. Ids and secrets are replaced by
+    variables. The scenario is written only if its story passes. If the history cannot be expressed
+    as a scenario, the error message says why.
     """
     from hosting_emulator.sdk.text import count_text
 
@@ -346,7 +347,7 @@ def _scenario_name(file: Path) -> str:
     default=_MOST_RUNS,
 )
 def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
-    """Find the smallest scenario in which a step still gets its expected response.
+    """Reduce a scenario to the parts that a step needs to get its expected response.
 
     FILE is a YAML file. The command removes steps, faults, assumptions and other parts, as long as
     the step selected with --step still gets its expected response. This step becomes the last one.

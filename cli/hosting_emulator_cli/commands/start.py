@@ -143,8 +143,8 @@ SECTIONS = {
     "--control-token",
     metavar="TEXT",
     help=(
-        "Token for the control API. Requests from other machines must send it in the "
-        "X-Control-Token header."
+        "Token for the control API. Requests from other machines or through a proxy must send it "
+        "in the X-Control-Token header."
     ),
     env="HOSTING_EMULATOR_CONTROL_TOKEN",
 )
@@ -191,8 +191,8 @@ def start(
 
     Each option can also be set with an environment variable. The variable's name is
     HOSTING_EMULATOR_ followed by the option's name in capitals, such as HOSTING_EMULATOR_DATA_DIR.
-    Separate several values with commas, and set a flag to 1. Options can also be set, under the
-    same names, in a settings file in the current directory: hosting-emulator.yaml, or the table
+    Separate several values with commas, and set a flag to 1. Most options can also be set, under
+    the same names, in a settings file in the current directory: hosting-emulator.yaml, or the table
     [tool.hosting-emulator] in pyproject.toml. For example:
 
     \b

@@ -131,9 +131,12 @@ def wait(timeout_s: float, url: str | None, control_token: str | None) -> int:
 
     The exit code is 0 if the emulator responds, and 1 after the timeout. All commands that need a
     running emulator find it in the same way: with --url or HOSTING_EMULATOR_URL, or else in the
-    ready file that HOSTING_EMULATOR_READY_FILE names, or else through the nearest data directory,
-    searching upward from this folder. If there is no data directory, they use 127.0.0.1 with the
-    port in HOSTING_EMULATOR_PORT or in the settings file, or port 4620.
+    ready file that HOSTING_EMULATOR_READY_FILE names, or else through the data directory that is
+    in use (set in HOSTING_EMULATOR_DATA_DIR or in the settings file, or else the nearest one,
+    searching upward from this folder). If no emulator is using a data directory, they use the only
+    running emulator that was started in this folder or in the nearest parent folder. If there is
+    neither a data directory nor such an emulator, they use 127.0.0.1 with the port in
+    HOSTING_EMULATOR_PORT or in the settings file, or port 4620.
     """
 
     # The container's health check runs this command every few seconds, so `wait` must stay fast.

@@ -49,7 +49,11 @@ def _stopped_text(stopped: Sequence[dict[str, Any]]) -> str:
         """
     ),
 )
-@opt.flag("--all", "is_for_all", help="Stop all of this user's running emulators.")
+@opt.flag(
+    "--all",
+    "is_for_all",
+    help="Stop all running emulators that this user has started with `start`.",
+)
 @opt.option(
     "--timeout",
     "timeout_s",

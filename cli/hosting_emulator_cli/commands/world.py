@@ -357,7 +357,7 @@ def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
 @prints(words=_reset_text)
 @opt.with_world
 def reset(world: HostingEmulator, name: str | None, to_default: bool) -> WorldSummary:
-    """Reset a world to its initial state, which is the start of its scenario if it has one.
+    """Reset a world to the start of its scenario or, if it has none, to the default world.
 
     NAME is the world to reset. Default: --world.
     """

@@ -175,7 +175,7 @@ def read_database_compute(change: Change, request: CallRequest, project: Project
     if record.provider_failing:
         raise Refused(
             change.assumptions.code_of("provider_failing"),
-            f"The database provider does not respond for the {environment} environment.",
+            f"The database provider is not responding for the {environment} environment.",
             why="an intervention made the provider fail",
         )
     document = views.database_compute(

@@ -248,8 +248,11 @@ _RULES = (
             "All failures return application/problem+json (RFC 9457 Problem Details extended with "
             "recovery fields)"
         ),
-        place="contract, section Errors: retryable is one of those fields",
-        matters=("A retry gets the same response, costs time, and may count toward a rate limit."),
+        place="contract, section Errors",
+        matters=(
+            "`retryable` is one of these recovery fields. If it is false, a retry gets the same "
+            "response, costs time, and may count toward a rate limit."
+        ),
         instead=(
             "Check `retryable` before a retry. If `retryable` is false, change the request as "
             "`suggested_action` says, or give up and report the failure."

@@ -395,7 +395,7 @@ def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
 
 
 def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -> None:
-    """If a problem's status changed, copy it from the HTTP status to the body, or vice versa."""
+    """Keep the HTTP status and the `status` in the body equal: copy the changed value to the other."""
     if after.status != before.status:
         writer.write_value("/status", after.status)
         return
@@ -407,7 +407,7 @@ def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -
 def _repeat(
     writer: _Writer, before: SentResponse, after: SentResponse, header: str, name: str
 ) -> None:
-    """If a value changed, copy it from a header to the field that repeats the header, or vice versa."""
+    """Keep a header and the body field that repeats it equal: copy the changed value to the other."""
     old = _members(before)
     new = _members(after)
     value = after.header(header)

@@ -159,7 +159,7 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     return reason
 
 
-#: The end of a pattern, escaped in the way that msgspec's messages are.
+#: The end of a pattern, escaped as in msgspec's messages.
 _ESCAPED_END_OF_TEXT = repr(END_OF_TEXT)[1:-1]
 #: For each of msgspec's type names, words that make sense to users who write YAML.
 _PLAIN_TYPES = {

@@ -120,7 +120,10 @@ _ROWS = (
     ),
     FixedAssumption(
         name="deployment_transitions",
-        doc="A deployment is queued, then building and then deploying. No stage is ever skipped.",
+        doc=(
+            "A deployment is queued, then building, then deploying, and then ready. It can fail or be "
+            "cancelled at any stage before it is ready, but no stage is skipped."
+        ),
         sentence="Transitions: not shown.",
         reason="stages vary in length, so a client that polls misses some of them anyway",
         affects=(DeploymentPage,),
@@ -167,7 +170,10 @@ _ROWS = (
     ),
     FixedAssumption(
         name="call_permissions",
-        doc="For each call, an API key needs the permission that the OpenAPI document specifies.",
+        doc=(
+            "For each call that API keys can make, an API key needs the permission that the OpenAPI "
+            "document specifies."
+        ),
         sentence="Roles or permissions required by the remaining operations: not shown.",
         reason="a key has all enabled permissions, so few clients would notice a difference",
     ),
@@ -371,9 +377,9 @@ _ROWS = (
         name="next_poll",
         doc=(
             "next_poll_after_seconds is the number of seconds until the operation's next step, "
-            "rounded up, or 60 if no step is scheduled. For an operation that is waiting for the "
-            "claim, it is the time until the next step of the operation that holds the claim. "
-            "The `next-poll` variation point uses other numbers."
+            "rounded up (at least 1 and at most 86,400), or 60 if no step is scheduled. For an "
+            "operation that is waiting for the claim, it is the time until the next step of the "
+            "operation that holds the claim. The `next-poll` variation point uses other numbers."
         ),
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
         reason="the operation's profile sets the time of the next step",
@@ -403,8 +409,9 @@ _ROWS = (
     FixedAssumption(
         name="repeated_input",
         doc=(
-            "A request is refused with invalid_request if it repeats the Idempotency-Key header, "
-            "the X-Request-Id header, or a query parameter that the call reads. A request that "
+            "A request is refused with invalid_request if it repeats a query parameter that the "
+            "call reads, the Idempotency-Key header of a call that requires one, or the "
+            "X-Request-Id header (unless `request_id_invalid` is `ignored`). A request that "
             "repeats the Authorization header is refused with unauthenticated."
         ),
         sentence="Common headers: Authorization: Bearer <ACCESS_TOKEN_OR_API_KEY> (all)",
@@ -459,8 +466,8 @@ _ROWS = (
     FixedAssumption(
         name="problem_retryable",
         doc=(
-            "All problems with the same code have the same value for retryable, which `contract "
-            "problems` shows."
+            "Unless a fault alters them, all problems with the same code have the same value for "
+            "retryable, which `contract problems` shows."
         ),
         sentence=(
             "Which HTTP status each other code uses, and which code follows which other condition: "
@@ -537,9 +544,9 @@ _ROWS = (
     FixedAssumption(
         name="response_headers",
         doc=(
-            "Every response of the API has Cache-Control: no-store. A 401 response has a "
-            "WWW-Authenticate header, and a 405 response has an Allow header. The "
-            "`extra-headers` variation point adds other headers."
+            "Unless a fault replaces or alters it, every response of the API has Cache-Control: "
+            "no-store. A 401 response has a WWW-Authenticate header, and a 405 response has an "
+            "Allow header. The `extra-headers` variation point adds other headers."
         ),
         sentence="RFC 9457 Problem Details extended with recovery fields",
         reason=(
@@ -577,8 +584,8 @@ _ROWS = (
             "token for an organization also has org_id, one that belongs to an interactive "
             "session has sid, and one from a browser sign-in has client_id and scope. A token "
             "that was created by one of the emulator's tools is valid for ten years of world "
-            "time by default, and its iat is 1970-01-01, so that it stays valid when world time "
-            "is set back."
+            "time by default. Unless an intervention has skewed the identity provider's clock, its "
+            "iat is 1970-01-01, so that it stays valid when world time is set back."
         ),
         sentence="an access JWT issued by an identity provider",
         reason="the content of a token is a matter between the API and its identity provider",
@@ -742,7 +749,10 @@ _ROWS = (
     ),
     FixedAssumption(
         name="date_header",
-        doc="The Date header of a response shows world time, as do the timestamps in its body.",
+        doc=(
+            "The Date header of a response shows world time, as do the timestamps in its body, unless "
+            "an intervention has skewed the clock of the Date headers."
+        ),
         sentence="date-time (ISO 8601 / RFC 3339)",
         reason="a service's clock agrees with its timestamps",
     ),

@@ -779,9 +779,9 @@ ROWS: Final = (
         code="compute_performance_paid_required",
         status=402,
         retryable=False,
-        title="Paid plan required for this compute performance",
+        title="Paid plan required for this compute performance level",
         suggested_action="Move the workspace to a paid plan, or choose a lower performance level.",
-        meaning="Our reading: the requested compute performance is only available on a paid plan.",
+        meaning="Our reading: the requested performance level is only available on a paid plan.",
         when=(
             "This code is for changes to the compute configuration. `read_database_compute` only "
             f"reads it, and never requires a plan. {BY_FAULT_ONLY}"
@@ -798,7 +798,7 @@ ROWS: Final = (
         title="Compute performance unavailable",
         suggested_action="Wait a few minutes and try again, or choose another performance level.",
         meaning=(
-            "Our reading: the requested compute performance is currently unavailable, for "
+            "Our reading: the requested performance level is currently unavailable, for "
             "example because the region lacks capacity."
         ),
         when=(
@@ -1114,8 +1114,8 @@ ROWS: Final = (
             f"outcome, so it never returns this code on its own. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "According to the contract, the same name and Idempotency-Key are reused after any "
-            "uncertainty instead of creating another token. If `replayed` is then true and "
+            "After any uncertainty, reuse the same name and Idempotency-Key rather than creating "
+            "another token, as the contract requires. If `replayed` is then true and "
             "`value` is null, the API key exists but its value is lost. Only in this case, "
             "create another API key with a new Idempotency-Key."
         ),

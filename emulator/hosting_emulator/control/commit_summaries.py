@@ -56,7 +56,7 @@ def _clock_changes(commit: Commit) -> Iterator[str]:
     if (clock.mode, clock.rate) != (previous.mode, previous.rate):
         rate = ""
         if clock.mode == "scaled":
-            rate = f", {clock.rate:g} times as fast"
+            rate = f" to {clock.rate:g}x real time"
         yield f"the clock is {clock.mode}{rate}"
     if world.at_ms > commit.before.at_ms:
         yield f"time moved by {format_duration(world.at_ms - commit.before.at_ms)}"

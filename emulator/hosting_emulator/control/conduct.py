@@ -40,7 +40,10 @@ async def show_conduct(
 
 
 async def judge_in_slices(watches: Iterable[Watch]) -> None:
-    """Judge most of the new exchanges, without blocking other requests."""
+    """Judge the new exchanges in slices, so that other requests are not blocked.
+
+    If clients keep sending requests, the latest exchanges may remain to be judged.
+    """
     async with LongJob() as job:
         for watch in watches:
             # Clients may send requests faster than this loop judges them, so it judges at most as

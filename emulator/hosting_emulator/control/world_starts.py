@@ -1,4 +1,4 @@
-"""Completes the creation of a world: starts its time to live, and creates its first token."""
+"""Finishes creating a world: starts its expiry timer and, on request, creates its first token."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def start_world(
     claims: TokenClaims | None,
     notices: Sequence[str] = (),
 ) -> WorldSummary:
-    """Start a new world's time to live, and return the world's summary.
+    """Start a new world's expiry timer, and return the world's summary.
 
     With `claims`, the summary contains an access token with these claims. `ttl_ms` is in real
     milliseconds. If `ttl_ms` is None, the world exists until it is deleted. `notices` are added to

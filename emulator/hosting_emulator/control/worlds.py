@@ -39,9 +39,9 @@ class Reset(Body):
 def reset_world(
     context: Context, engine: Engine, body: Annotated[Reset, Example({"default": True})]
 ) -> WorldSummary:
-    """Reset a world to its initial state.
+    """Reset a world to the start of its scenario.
 
-    If the world has a scenario, this is the start of the scenario.
+    A world without a scenario, even an imported one, is reset to the content of the default world.
     """
     if body.default:
         context.worlds.reset_to_default(engine)

@@ -141,7 +141,11 @@ class Worlds:
                 return name
 
     def create(self, name: str, seed: str, origin: WorldSource, *, ephemeral: bool) -> Engine:
-        """Create a default world under an unused name. Raises ClockRefused and StoreFailed."""
+        """Create a default world under an unused name.
+
+        Raises ClockRefused if the world's clock settings are invalid, or StoreFailed if the world
+        cannot be stored.
+        """
         return self.add(self.default(name, seed, origin), ephemeral=ephemeral, begins=True)
 
     def default(self, name: str, seed: str, origin: WorldSource) -> World:

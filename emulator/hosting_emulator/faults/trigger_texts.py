@@ -76,7 +76,7 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
     phases = " or ".join(outcome_phases(operation))
     if condition is None:
         return f"the end of the {phases} phase of operation {operation.id}"
-    return f"{condition_text(condition)}, while operation {operation.id} is in {phases}"
+    return f"{condition_text(condition)}, while operation {operation.id} is in the {phases} phase"
 
 
 def _awaited_end_of_hold(world: World, outcome: Fault) -> str | None:

@@ -52,9 +52,12 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
     waiting = waiting_operation(world, outcome)
     if waiting is None or waiting.outcome is None:
         return None
-    verb = "ended as" if is_finished(waiting) else "is still"
+    verb = "ended" if is_finished(waiting) else "is still"
     phase = waiting.outcome.phase
-    return f"operation {waiting.id} {verb} {waiting.state}, before the end of the {phase} phase"
+    return (
+        f"operation {waiting.id} {verb} in the state {waiting.state}, before the end of the {phase} "
+        "phase"
+    )
 
 
 def waiting_operation(world: World, outcome: Fault) -> Operation | None:
@@ -95,9 +98,9 @@ def _unmet_reason(world: World, outcome: Fault) -> str | None:
     latest = max(applied, key=lambda operation: operation.id)
     phases = " or ".join(outcome_phases(latest))
     unmet = unmet_condition(condition, world, latest.project_id, None)
-    now = f": now {unmet}" if unmet else ""
-    verb = "ended as" if is_finished(latest) else "is still"
+    now = f" (now {unmet})" if unmet else ""
+    verb = "ended" if is_finished(latest) else "is still"
     return (
-        f"operation {latest.id} {verb} {latest.state}, and was never in {phases} while "
-        f"{condition_text(condition)}{now}"
+        f"operation {latest.id} {verb} in the state {latest.state}, and was never in the {phases} "
+        f"phase with this condition met: {condition_text(condition)}{now}"
     )

@@ -65,7 +65,9 @@ class ConductReport(ControlMessage, frozen=True, kw_only=True):
             "finding may still have broken a rule."
         ),
     ]
-    complete: Annotated[bool, doc("Whether every request was judged.")]
+    complete: Annotated[
+        bool, doc("False if requests were dropped from the log before they could be judged.")
+    ]
 
 
 class ConductRuleRow(ControlMessage, frozen=True, kw_only=True):
@@ -133,7 +135,7 @@ class ObservationReport(ControlMessage, frozen=True, kw_only=True):
     """The result of an observation: every chapter of every observed world."""
 
     id: Annotated[str, doc("The id of the observation.")]
-    requests: Annotated[int, doc("The number of requests that arrived in all chapters.")]
+    requests: Annotated[int, doc("The total number of requests in all chapters.")]
     in_progress: Annotated[
         list[RequestInProgress], doc("The requests whose response has not been sent yet.")
     ]

@@ -39,7 +39,7 @@ class ProblemRow(ControlMessage, frozen=True, kw_only=True):
 
     code: Annotated[str, doc("The code.")]
     status: Annotated[int, doc("The HTTP status.")]
-    retryable: Annotated[bool, doc("Whether a retry can succeed.")]
+    retryable: Annotated[bool, doc("The value of `retryable`: whether a retry may succeed.")]
     title: Annotated[str, doc("A short name for the problem.")]
     suggested_action: Annotated[str, doc("The `suggested_action` of the problem.")]
     meaning: Annotated[str, doc("What the problem means.")]

@@ -36,8 +36,13 @@ class EntryCounts(ControlMessage, frozen=True, kw_only=True):
     kind: Annotated[str, doc("The kind of fault, outcome or intervention.")]
     optional: Annotated[bool, doc("True if a story can pass even if the entry never acts.")]
     considered: Annotated[int, doc("The number of requests that were checked against the entry.")]
-    seen: Annotated[int, doc("The number of requests that the entry matched.")]
-    hits: Annotated[int, doc("The number of requests on which the entry acted.")]
+    seen: Annotated[
+        int, doc("The number of requests or, for an outcome, operations that the entry matched.")
+    ]
+    hits: Annotated[
+        int,
+        doc("The number of requests or, for an outcome, operations on which the entry acted."),
+    ]
     unused: Annotated[str | None, doc("Why the entry has not acted yet; null once it has acted.")]
 
 
@@ -114,8 +119,9 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     after_commit: Annotated[
         bool | None,
         doc(
-            "Whether the fault acts before or after the call changes the world. Null for a fault "
-            "that alters the response, makes a read stale, or delivers the request twice."
+            "True if the fault acts after the call has changed the world, and false if it acts "
+            "before. Null for a fault that alters the response, makes a read stale, or delivers "
+            "the request twice."
         ),
     ]
     optional: Optional = None
@@ -126,7 +132,11 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     spent: Annotated[bool, doc("Whether the fault is used up.")]
     unused: Annotated[str | None, doc("Why the fault has not acted yet; null once it has acted.")]
     note: Annotated[
-        str | None, doc("How the fault affects more than its own world; absent if it does not.")
+        str | None,
+        doc(
+            "For a `bad_certificate` fault without a project, a note that the fault acts on every "
+            "host on the TLS port. Absent for other faults."
+        ),
     ] = None
     protected: Annotated[
         bool | None,

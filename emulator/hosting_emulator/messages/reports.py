@@ -22,7 +22,7 @@ OutcomeJson = Annotated[
 
 
 class WorldReport(ControlMessage, frozen=True, kw_only=True):
-    """A report on one world, with its latest requests and its unfinished operations."""
+    """A report on one world, with its latest requests and its oldest unfinished operations."""
 
     world: Annotated[str, doc("The name of the world.")]
     base_url: Annotated[str, doc("The base URL of the world, without `/v1`.")]
@@ -39,6 +39,6 @@ class WorldReport(ControlMessage, frozen=True, kw_only=True):
     refused: Annotated[
         list[str], doc("Messages about timeline entries that were refused when they became due.")
     ]
-    operations: Annotated[list[Why], doc("The unfinished operations.")]
+    operations: Annotated[list[Why], doc("The oldest unfinished operations, at most 10.")]
     faults: Annotated[list[FaultJson], doc("The armed faults.")]
     outcomes: Annotated[list[OutcomeJson], doc("The armed outcomes.")]

@@ -34,7 +34,9 @@ class RequestFilters(TypedDict, total=False):
     user: Annotated[
         str | None,
         Meta(
-            description="A user's alias or id, or `nobody` for requests without a valid token.",
+            description=(
+                "A user's alias or id, or `nobody` for requests without a valid token or API key."
+            ),
             examples=["owner"],
         ),
     ]
@@ -153,15 +155,15 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     user_id: Annotated[
         str | None,
         doc(
-            "The id of the user; null if the request had no valid token, or was refused before its "
-            "token was read."
+            "The id of the user; null if the request had no valid token or API key, or was refused "
+            "before these were read."
         ),
     ]
     user: Annotated[
         str | None,
         doc(
-            "The alias of the user, or `nobody` if the request had no valid token; null if the "
-            "request was refused before its token was read."
+            "The alias of the user, or `nobody` if the request had no valid token or API key; null "
+            "if the request was refused before these were read, or if the user no longer exists."
         ),
     ]
     status: Annotated[

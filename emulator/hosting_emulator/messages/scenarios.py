@@ -16,9 +16,9 @@ class ScenarioName(ControlMessage, frozen=True, kw_only=True):
     kind: Annotated[
         Literal["world", "story"],
         doc(
-            "`world` if the failure is part of the scenario's world, for example a fault or a "
-            "timeline entry. `story` if the failure occurs only while the scenario's story runs, "
-            "so `start --scenario` does not reproduce it."
+            "`world` if the scenario describes its own world, for example with faults, a timeline "
+            "or assumptions, which `start --scenario` loads. `story` if it only runs a story in "
+            "the default world, so `start --scenario` starts the default world."
         ),
     ]
     description: Annotated[str, doc("The purpose of the scenario.")]

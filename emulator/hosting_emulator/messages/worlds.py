@@ -94,8 +94,8 @@ class NewWorldSummary(WorldSummary, frozen=True, kw_only=True):
     notices: Annotated[
         list[str],
         doc(
-            "If the world was created from a scenario and its clock is not moving, sentences "
-            "that say so."
+            "If the world was created from a scenario and its clock is frozen, a sentence that "
+            "says so, and how to move the clock."
         ),
     ]
 

@@ -112,7 +112,7 @@ class ActionPart(Part):
     remove_outcome: str | None = None
     clear_outcomes: bool | None = None
     assume: dict[str, Any] | None = None
-    # Checks of earlier steps and of the request log, and the inclusion of a part's steps
+    # Checks, and `use`, which runs a part's steps
     check: dict[str, Any] | None = None
     log: LogPart | None = None
     use: str | None = None

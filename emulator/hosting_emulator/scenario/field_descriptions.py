@@ -192,8 +192,8 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         "clear_outcomes": "Removes all outcomes.",
         "assume": "Changes assumptions of the running world.",
         "check": (
-            "Compares saved or collected values, by name. The step fails if it checks a list "
-            "that is still empty."
+            "Checks saved or collected values: maps the name of each value to its expected value. "
+            "The step fails if it checks a list that is still empty."
         ),
         "log": "Counts the earlier requests that match these filters.",
         "use": "Runs this part's steps, with the variables in `with`.",

@@ -249,7 +249,7 @@ def _port_in(settings: Mapping[str, Any]) -> str:
 
 
 def _is_flag_set(variable: str) -> bool:
-    """Return whether an environment variable turns a flag on. The same values are accepted as for options."""
+    """Return whether an environment variable turns a flag on. Accepts the same values as options do."""
     return os.environ.get(variable, "").strip().lower() in ("1", "true", "t", "yes", "y", "on")
 
 

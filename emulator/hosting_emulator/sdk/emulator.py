@@ -263,11 +263,11 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         Closing the handle does not change the world. `url` is the address of an emulator or a
         world, or an existing client to share. Without `url`, HOSTING_EMULATOR_URL and
         HOSTING_EMULATOR_WORLD are used. If HOSTING_EMULATOR_URL is not set either, the SDK uses the
-        emulator that `hosting-emulator exec` started, or the emulator that uses the nearest data
-        directory, searching upward from the working folder. If there is no data directory, the
-        address is http://127.0.0.1:4620. Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN is
-        used. Raises ControlRefused (404) if the world does not exist, ValueError if the address is
-        invalid, or EmulatorNotFound if the working folder's emulator is not running.
+        emulator that `hosting-emulator exec` started, or else finds the emulator of the working
+        folder in the same way as commands do (see `hosting-emulator wait --help`). Without
+        `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN is used. Raises ControlRefused (404) if the
+        world does not exist, ValueError if the address is invalid, or EmulatorNotFound if the working
+        folder's emulator is not running.
         """
         _warn_of_variables(url)
         with _reach(url, control_token) as (control, named, own):
@@ -611,10 +611,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self._replace("POST", "rewind", body={"commit": commit})
 
     def reset(self, *, default: bool = False) -> messages.WorldSummary:
-        """Reset this world to its initial state and clear its request log.
+        """Reset this world to the start of its scenario, and clear its request log.
 
-        If the world has a scenario, its initial state is the start of the scenario. With `default`,
-        the world is reset to the default content instead.
+        A world without a scenario, even an imported one, is reset to the content of the default
+        world. With `default`, this also applies to a world with a scenario.
         """
         return self._replace("POST", "reset", body={"default": True} if default else {})
 

@@ -49,7 +49,7 @@ def report_text(
 
 
 def _head(report: WorldReport) -> list[tuple[str, str]]:
-    """Return the first lines of a report, each as a label and a text."""
+    """Return the first lines of a report as (label, text) pairs."""
     scenario = f", scenario {report.scenario}" if report.scenario else ""
     world = f"{report.world} at {report.base_url}{scenario}, commit {report.commit}"
     clock = report.clock

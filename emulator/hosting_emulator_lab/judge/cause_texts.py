@@ -360,11 +360,12 @@ _TEXTS = (
         severity="warning",
         title="It retries a request that cannot succeed, or retries without a pause.",
         matters=(
-            "A request that is not retryable gets the same response each time. Retries without a "
-            "pause load a service that is already in trouble, and count toward rate limits."
+            "`retryable` is one of these recovery fields. A request that is not retryable gets the "
+            "same response each time. Retries without a pause load a service that is already in "
+            "trouble, and count toward rate limits."
         ),
         because=_PROBLEMS,
-        place="contract, section Errors: retryable is one of those fields",
+        place="contract, section Errors",
         instead=(
             "Check `retryable` before a retry, wait between attempts, wait longer each time, and "
             "stop after a few."

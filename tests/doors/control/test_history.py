@@ -52,7 +52,7 @@ def test_a_commit_says_how_the_clock_changed(api: HttpWorld):
 
     assert "time moved by 1h" in moved
     assert "the clock is frozen" in frozen
-    assert "the clock is scaled, 60 times as fast" in scaled
+    assert "the clock is scaled to 60x real time" in scaled
 
 
 def test_a_world_can_be_rewound_to_any_commit(api: HttpWorld):

@@ -316,7 +316,7 @@ def test_an_exhausted_reconciliation_fails_the_operation(stage: Stage):
         (["require"], "require_reconciliation", "is required"),
         (["require"], "complete_reconciliation", "is required"),
         (["require", "run"], "run_reconciliation", "is running"),
-        (["require", "run", "complete"], "exhaust_reconciliation", "is completed"),
+        (["require", "run", "complete"], "exhaust_reconciliation", "is complete"),
         (["require"], "release_operation", "complete or exhaust"),
         (["require", "run"], "release_operation", "complete or exhaust"),
     ],

@@ -42,7 +42,7 @@ def test_a_recording_is_written_and_replayed(api: HttpWorld, run: Run, tmp_path:
 
     assert export.exit_code == 0
     assert replay.exit_code == 0
-    assert "3 same, 0 differ" in replay.stdout
+    assert "3 the same, 0 different" in replay.stdout
 
 
 def test_requests_replay_lists_differences_and_exits_with_1(
@@ -60,7 +60,7 @@ def test_requests_replay_lists_differences_and_exits_with_1(
     assert document.exit_code == 1
     assert "#1  differs  200  PUT" in text.stdout
     assert "status: was 202, now 200" in text.stdout
-    assert "1 same, 1 differ" in text.stdout
+    assert "1 the same, 1 different" in text.stdout
     assert '"recorded": 202' in document.stdout
 
 

@@ -117,7 +117,7 @@ class PolledTooEarly(ConductJudge):
         advice = self._advice.get(operation_key, [])
         is_loop = workers == 1 and advice and exchange.crossed(advice[-1].response)
         if is_loop and wait_s >= advice[-1].seconds:
-            return  # use only the first response to judge the polls of a fast loop
+            return  # the client polls in a fast loop: judge its polls by the first response only
         extended = [*advice, _Advice(exchange, wait_s)]
         self._advice.keep(operation_key, extended[-_MOST_ADVICE * workers :])
 

@@ -271,19 +271,21 @@ def _held(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
     outcome = operation.outcome
     assert outcome is not None
     ends = []
-    if outcome.while_ is not None:
-        ends.append(f"as soon as this no longer holds: {condition_text(outcome.while_)}")
     next_step = None
     commands = [f"intervene release_operation operation={operation.id}"]
     due_ms = engine.due_of(operation.id)
     if operation.event is not None and due_ms is not None:
         at = format_timestamp(due_ms)
         remaining = format_duration(max(0, due_ms - now_ms))
-        ends.append(f"at {at}, in {remaining} of world time")
+        ends.append(f"at {at} (in {remaining} of world time)")
         next_step = NextStep(at=at, event=f"{outcome.id} lets it continue")
         commands.insert(0, f"clock advance --until-operation {operation.id}")
-    state = describe_state(operation)
-    sentences = [f"It is held while {state}: {outcome.id} lets it continue {', or '.join(ends)}."]
+    if outcome.while_ is not None:
+        ends.append(f"as soon as this is no longer true: {condition_text(outcome.while_)}")
+    sentences = [
+        f"{outcome.id} is holding it in the state {describe_state(operation)}, and will let it "
+        f"continue {', or '.join(ends)}."
+    ]
     reconciliation = operation.reconciliation
     if reconciliation is not None and reconciliation.state in ("required", "running"):
         sentences.append(f"Its reconciliation is {reconciliation.state}, and must end first.")

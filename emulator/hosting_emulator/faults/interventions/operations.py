@@ -149,9 +149,9 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
     """
     moved = _reconcile(change, operation, "completed")
     if moved.reconciliation and moved.reconciliation.was_stuck:
-        return f"the reconciliation of {moved.id} is completed, but the operation is still stuck"
+        return f"the reconciliation of {moved.id} is complete, but the operation is still stuck"
     operations.release(change, moved)
-    return f"the reconciliation of {moved.id} is completed"
+    return f"the reconciliation of {moved.id} is complete"
 
 
 @intervention(project="shop")

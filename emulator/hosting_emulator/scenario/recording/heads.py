@@ -56,7 +56,7 @@ class FileHead:
 
 
 def original_head(world: World, name: str) -> FileHead | None:
-    """Return a head that describes a world as it was created.
+    """Return a head that describes a world's initial state.
 
     Returns None if the world differs from what its source describes.
     """

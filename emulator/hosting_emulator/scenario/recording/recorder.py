@@ -206,7 +206,7 @@ def _find_failure(document: Document, seed: str) -> _Failure | None:
     if step["passed"]:
         return None
     sentences = [
-        f"{difference['at']} is {difference['found']!r} instead of {difference['expected']!r}"
+        f"{difference['at']} was {difference['found']!r} instead of {difference['expected']!r}"
         for difference in step["differences"][:_MOST_DIFFERENCES]
     ]
     return _Failure(step["n"] - 1, f"when the story ran, {'; '.join(sentences)}")
