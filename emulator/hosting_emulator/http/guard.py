@@ -258,7 +258,8 @@ def _require_token(request: web.BaseRequest) -> web.Response:
         401,
         "Control token required",
         "Control requests from another machine, or through a proxy, require the "
-        f"{TOKEN_HEADER} header. `start` prints the token, and `--control-token` sets it.",
+        f"{TOKEN_HEADER} header. Use the token that `start` prints. If it prints none, restart the "
+        "emulator with `--control-token TEXT`.",
     )
 
 
