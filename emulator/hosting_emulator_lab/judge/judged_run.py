@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,12 @@ from typing import TypeAlias
 
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.run_observation import Observation
-from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd, Verdict
+from hosting_emulator_lab.judge.run_results import (
+    CleanRun,
+    RunEnd,
+    Verdict,
+    comparable_line,
+)
 from hosting_emulator_lab.judge.state_differences import StateDifferences, state_differences
 
 #: A verdict and the sentences that explain it.
@@ -17,6 +23,9 @@ ExplainedVerdict: TypeAlias = tuple[Verdict, list[str]]
 NO_VALUE = (
     "it reports success without an API key's value: the response was lost, and a replay has null"
 )
+
+#: Matches a word that stands for a missing value in the output of a program.
+_NULL = re.compile(r"\b(?:null|None|nil|undefined)\b")
 
 
 @dataclass
@@ -54,9 +63,37 @@ class ComparedRun:
 
     def verdict_without_value(self) -> ExplainedVerdict:
         """Judge a run that succeeded although it lacks the value of an API key."""
-        if self.prints_the_same():
+        if self.prints_the_same() or self._prints_null_as_value():
             return "blind success", [NO_VALUE]
         return "unclear", [f"{NO_VALUE}; its output differs from the clean run's"]
+
+    def _prints_null_as_value(self) -> bool:
+        """Return whether the run prints `null` in place of a value, and otherwise nothing new.
+
+        Any other new line may say that the value is missing.
+        """
+        usual_lines = self.clean.end.printed_lines or ()
+        usual_comparable_lines = {"", *self.clean.end.comparable_lines}
+        new_lines = [
+            line
+            for line in self.end.printed_lines or ()
+            if comparable_line(line) not in usual_comparable_lines
+        ]
+        return bool(new_lines) and all(
+            any(_has_null_for_value(line, usual_line) for usual_line in usual_lines)
+            for line in new_lines
+        )
+
+
+def _has_null_for_value(line: str, usual_line: str) -> bool:
+    """Return whether a line is the usual line with a word such as `null` in place of a part."""
+    for match in _NULL.finditer(line):
+        before = line[: match.start()]
+        after = line[match.end() :]
+        has_value = len(usual_line) > len(before) + len(after)
+        if has_value and usual_line.startswith(before) and usual_line.endswith(after):
+            return True
+    return False
 
 
 @dataclass

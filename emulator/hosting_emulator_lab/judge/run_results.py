@@ -96,6 +96,11 @@ UNDECIDED_VERDICTS: tuple[Verdict, ...] = ("not reached", "unclear")
 _CHANGING_PART = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
 
 
+def comparable_line(line: str) -> str:
+    """Return a printed line without numbers, ids, times, secrets, and words such as `null`."""
+    return " ".join(_CHANGING_PART.sub("", line).split())
+
+
 @dataclass(frozen=True, slots=True)
 class RunEnd:
     """How a run ended.
@@ -122,8 +127,8 @@ class RunEnd:
     @property
     def comparable_lines(self) -> list[str]:
         """The printed lines without numbers, ids, times, secrets, and words such as `null`."""
-        lines = [_CHANGING_PART.sub("", line).split() for line in self.printed_lines or ()]
-        return [" ".join(line) for line in lines if line]
+        lines = [comparable_line(line) for line in self.printed_lines or ()]
+        return [line for line in lines if line]
 
 
 def behavior_of(end: RunEnd, observation: Observation) -> ClientBehavior:

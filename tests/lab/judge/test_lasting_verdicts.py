@@ -307,6 +307,31 @@ def test_a_key_that_replaces_a_lost_value_is_not_doubled():
 
 
 @pytest.mark.parametrize(
+    ("lines", "expected_verdict"),
+    [
+        (("KEY=None…", "done"), "blind success"),
+        (("KEY=None…", "revoke this key", "done"), "unclear"),
+        (("KEY=None (lost)", "done"), "unclear"),
+        (("no key: None…", "done"), "unclear"),
+    ],
+)
+def test_null_in_place_of_the_value_shows_that_a_client_did_not_notice_the_loss(
+    lines: tuple[str, ...], expected_verdict: str
+):
+    clean_observation = sample_observation(
+        requests=(), state=state(user_api_keys=ONE_KEY), key_values=1
+    )
+    clean_end = RunEnd(0, printed_lines=("KEY=secret…", "done"))
+    clean_run = replace(sample_clean_run(clean_observation), end=clean_end)
+    observation = replace(clean_observation, hit=True, key_values=0, requested_keys=1, lost_keys=1)
+    end = RunEnd(0, duration_s=1, printed_lines=lines)
+
+    result = judge_point(FaultPoint.read(LOST_VALUE), end, observation, clean_run, limit_s=10)
+
+    assert result.verdict == expected_verdict
+
+
+@pytest.mark.parametrize(
     ("line", "expected_verdict"),
     [
         ("done 7", "blind success"),
