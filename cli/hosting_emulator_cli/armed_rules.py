@@ -206,7 +206,7 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
 
     @group.command(
         "list",
-        help=f"List the {noun}s in the order in which they are applied.\n\n{texts.list_help}",
+        help=f"List the {noun}s in the order in which they were armed.\n\n{texts.list_help}",
     )
     @prints(armed_columns)
     @opt.with_world

@@ -83,7 +83,7 @@ def test_keywords_of_the_mark_are_a_scenario_or_override_one(suite: Suite):
     suite.write(
         test_it="""
         import pytest
-        from calling import ask
+        from calling import apply_domains, ask
 
         @pytest.mark.hosting_scenario(
             clock="skip",
@@ -94,6 +94,12 @@ def test_keywords_of_the_mark_are_a_scenario_or_override_one(suite: Suite):
             asked = [ask(hosting_emulator, "deployments") for _ in range(2)]
             assert asked == [429, 200]
             assert hosting_emulator.clock.mode == "skip"
+
+        @pytest.mark.hosting_scenario(outcomes=[{"fail": {"phase": "deploying"}}])
+        def test_an_outcome(hosting_emulator):
+            apply_domains(hosting_emulator)
+            operation, = hosting_emulator.operations(unfinished=True)
+            assert hosting_emulator.clock.until(operation.id) == "failed"
 
         @pytest.mark.hosting_scenario(world={
             "organizations": [{"alias": "tiny"}],
