@@ -79,7 +79,8 @@ def _read_patience(text: str) -> float:
     metavar="FILE",
     help=(
         "If the exit code is not 0, write the world to this file. To open it, run `start --import "
-        "FILE`. Other worlds that received requests are written to files in the same folder."
+        "FILE`. Up to 20 other worlds that received requests are written to files in the same "
+        "folder."
     ),
 )
 @opt.option(
