@@ -294,8 +294,8 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "{running}.",
         ),
         "none": _note(
-            "Your running emulators cannot be listed in any folder, because other users could "
-            "change it.",
+            "The list of your running emulators cannot be stored: other users could change every "
+            "folder that could contain it.",
             "Set XDG_RUNTIME_DIR to a folder that only you can use (mode 700).",
         ),
     },

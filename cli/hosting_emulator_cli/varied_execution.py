@@ -47,7 +47,8 @@ RunAtPoints = Callable[[tuple[str, ...]], CommandResult]
 def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool) -> int:
     """Run a command with varied responses, and return its exit code.
 
-    If the command fails, print the seed, the points and a command line that repeats the run. With
+    If the command fails, print the seed, the points and a command line that repeats the run, unless
+    the plan is quiet and `shrinking` is false. Print nothing if the run was interrupted. With
     `shrinking`, also search for the points that make the command fail. Raises Failure.
     """
     first = execution.execute(plan)

@@ -55,7 +55,7 @@ ROOT_HINTS = {
     "replay": "`requests replay FILE` replays a recording, and `requests resend N` resends one request",
     "resend": "`requests resend N` resends a request from the log",
     "reset": "`world reset` resets a world",
-    "restart": "`stop`, and then `start`",
+    "restart": "`stop` and then `start` restart the emulator",
     "rewind": "`world rewind` returns to an earlier commit",
     "rm": "`world delete` deletes a world, and `fault remove` removes a fault",
     "run": (

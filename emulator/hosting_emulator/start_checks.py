@@ -74,7 +74,7 @@ def cannot_listen(host: str, port: int, error: OSError, option: str = "--port") 
     if error.errno != errno.EADDRINUSE:
         return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
     remedy = f"use {option} 0 for a free port"
-    if "MAKELEVEL" in os.environ:  # the emulator was started by `make run`
+    if "MAKELEVEL" in os.environ:  # some `make` started this process, presumably `make run`
         remedy = f"run `make run ARGS='{option} 0'` for a free port"
     emulator = emulator_at(port)
     if emulator is not None:

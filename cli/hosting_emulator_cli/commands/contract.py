@@ -61,7 +61,7 @@ def openapi(output: Path | None, world: str, **_: Any) -> None:
 def problems(**_: Any) -> Any:
     """List the problem codes.
 
-    FROM CONTRACT lists the values that the contract specifies. The other values are assumptions.
+    FROM CONTRACT names the fields whose values the contract specifies. The other values are assumptions.
     --json also prints the meaning of each code, when it is returned, and what a client should do.
     """
 

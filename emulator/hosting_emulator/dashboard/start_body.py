@@ -18,7 +18,7 @@ _MEMBER_COLUMNS: Final = {"Alias": "<b>$alias</b>", "Id": "<code>$id</code>"}
 _WORLD_COLUMNS: Final = {
     "World": "<b>$name</b><br><code>$base_url</code>",
     "Clock": '<span class="mark retry">$mode</span> <time>$now</time>',
-    "Holds": "$projects projects, $deployments deployments, $operations operations",
+    "Holds": "projects: $projects, deployments: $deployments, operations: $operations",
     "Look at": (
         '<a href="/_emulator/worlds/$name/requests">requests</a> '
         '<a href="/_emulator/worlds/$name/assumptions">assumptions</a> '

@@ -98,7 +98,7 @@ def _decide(
 
 
 def has_faults_of(engine: Engine, stage: Stage) -> bool:
-    """Return whether any fault is armed that acts in this stage."""
+    """Return whether any armed fault acts in this stage."""
     return any(stage_of(fault) == stage for fault in engine.world.tables[FAULTS.name].values())
 
 

@@ -87,7 +87,7 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
 
 
 def option_hint(name: str, category: RuleCategory) -> str:
-    """Return a hint that an unknown option is a field of the rule and must be written beside the kind.
+    """Return a hint that an unknown option is a field of the rule and must be written next to the kind.
 
     Return an empty string if rules have no such field.
     """
@@ -97,7 +97,7 @@ def option_hint(name: str, category: RuleCategory) -> str:
     if field not in category.fields:
         return ""
     option = _OPTIONS.get(field, f"--{field.replace('_', '-')}")
-    return f"; {field} is a field beside the kind, and {option} on the command line"
+    return f"; write {field} next to the kind, not inside it (on the command line, use {option})"
 
 
 def _kind_hint(value: Any, category: RuleCategory) -> str:

@@ -47,7 +47,8 @@ _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
 #: The following patterns match headers in a lowercase head that announce a body or an upgrade.
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*+0*+([0-9]++)[ \t]*+\r\n")
-#: Matches a Content-Length that aiohttp might interpret as a different number.
+#: Matches a Content-Length that is not all digits. aiohttp might accept it and read a different
+#: length than this module does.
 _BAD_LENGTH: Final = re.compile(
     rb"\r\ncontent-length[ \t]*:[ \t]*+(?![0-9]++[ \t]*+\r\n)([^\r]{0,60})"
 )

@@ -190,7 +190,8 @@ def salvage(folder: Path, complain: Complain) -> World | None:
     write_marker(folder, Marker("", lineage), sync=True)
     names = ", ".join(path.name for path in old_files)
     complain(
-        f"salvaged up to commit {world.commit}; the old {names} were copied to {folder}/…{ending}"
+        f"salvaged up to commit {world.commit}; copies of the old files are in {folder}, with the "
+        f"suffix {ending}: {names}"
     )
     return world
 
