@@ -52,6 +52,14 @@ class ComparedRun:
             return True
         return self.end.comparable_lines == usual_end.comparable_lines
 
+    def omits_usual_line(self) -> bool:
+        """Return whether the run does not print a line that the clean run prints.
+
+        Lines are compared except for ids and numbers. Returns False if the output is unknown.
+        """
+        lines = set(self.end.comparable_lines)
+        return any(line not in lines for line in self.clean.end.comparable_lines)
+
     def lacks_value(self) -> bool:
         """Return whether the client never received the value of an API key that it requested.
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 from hosting_emulator.contract.calls import ALL_CALLS
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator_lab.judge.judged_run import ExplainedVerdict, JudgedRun
 from hosting_emulator_lab.judge.lasting_effects import LastingEffect
 from hosting_emulator_lab.judge.state_differences import state_differences
@@ -117,6 +118,9 @@ def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
         urls = sorted(run.observation.null_urls - run.clean.observation.null_urls)
         return [f"but it requests {url}" for url in urls[:1]]
     if run.differences.texts:
+        if _is_conflict(run.point.fault) and run.omits_usual_line():
+            # The client may report the project's state in place of its success.
+            return []
         return run.differences.texts
     if effect.request_end != "refused":
         return []
@@ -131,6 +135,15 @@ def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
     if run.observation.is_last_refused and run.prints_the_same() and can_be_seen:
         return ["but its output is the same as when everything succeeds"]
     return []
+
+
+def _is_conflict(fault: str) -> bool:
+    """Return whether a fault refuses a request because of the project's state (409).
+
+    Such a refusal is a possible result of a client's work. Others, such as `forbidden`, are not.
+    """
+    code = fault.removeprefix("abort:")
+    return code in PROBLEMS and PROBLEMS[code].status == 409
 
 
 def _waits_forever(run: JudgedRun, effect: LastingEffect) -> bool:

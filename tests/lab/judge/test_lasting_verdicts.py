@@ -345,3 +345,37 @@ def test_printed_words_never_turn_a_lost_value_into_survival(line: str, expected
     end = RunEnd(0, printed_lines=(line,))
 
     assert verdict(LOST_VALUE, end, key_values=0, requested_keys=1, lost_keys=1) == expected_verdict
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected_verdict"),
+    [
+        (("flag hidden",), "blind success"),
+        (("HTTP 409", "flag hidden"), "blind success"),
+        (("the flag must stay",), "unclear"),
+    ],
+)
+def test_a_client_that_reports_a_conflict_in_place_of_its_success_may_have_noticed_it(
+    lines: tuple[str, ...], expected_verdict: str
+):
+    clean_observation = sample_observation(requests=(), state=state(user_api_keys=ONE_KEY))
+    clean_end = RunEnd(0, printed_lines=("flag hidden",))
+    clean_run = replace(sample_clean_run(clean_observation), end=clean_end)
+    observation = replace(
+        clean_observation, hit=True, state=state(), refusals_in_a_row=1, is_last_refused=True
+    )
+    end = RunEnd(0, duration_s=1, printed_lines=lines)
+
+    results = {
+        code: judge_point(
+            FaultPoint.read(f"set_project_powered_by_flag#1/abort:{code}/lasting"),
+            end,
+            observation,
+            clean_run,
+            limit_s=10,
+        )
+        for code in ("powered_by_flag_required", "forbidden")
+    }
+
+    assert results["powered_by_flag_required"].verdict == expected_verdict
+    assert results["forbidden"].verdict == "blind success"
