@@ -93,8 +93,9 @@ _add_mode(
     "skip",
     {"mode": "skip"},
     "Skip waiting: a poll advances the clock to the next event of its operation.\n\n"
-    "A retry of a refused request advances the clock to the end of the wait. A poll of an operation "
-    "that has ended, or that has no scheduled event, does not advance the clock.",
+    "If a refusal says how long to wait, a retry of the request advances the clock to the end of that "
+    "time. A poll of an operation that has ended, or that has no scheduled event, does not advance the "
+    "clock.",
 )
 
 

@@ -129,14 +129,20 @@ def status(client: ControlClient) -> dict[str, Any]:
 def wait(timeout_s: float, url: str | None, control_token: str | None) -> int:
     """Wait until the emulator responds.
 
-    The exit code is 0 if the emulator responds, and 1 after the timeout. All commands that need a
-    running emulator find it in the same way: with --url or HOSTING_EMULATOR_URL, or else in the
-    ready file that HOSTING_EMULATOR_READY_FILE names, or else through the data directory that is
-    in use (set in HOSTING_EMULATOR_DATA_DIR or in the settings file, or else the nearest one,
-    searching upward from this folder). If no emulator is using a data directory, they use the only
-    running emulator that was started in this folder or in the nearest parent folder. If there is
-    neither a data directory nor such an emulator, they use 127.0.0.1 with the port in
-    HOSTING_EMULATOR_PORT or in the settings file, or port 4620.
+    The exit code is 0 if the emulator responds, and 1 after the timeout.
+
+    All commands that need a running emulator look for it in this order:
+
+    \b
+    1. --url or HOSTING_EMULATOR_URL
+    2. the ready file named by HOSTING_EMULATOR_READY_FILE
+    3. the emulator that is using the data directory set by
+       HOSTING_EMULATOR_DATA_DIR or by the settings file, or else the nearest
+       data directory in this folder or a parent folder
+    4. the only running emulator that was started in this folder, or else in
+       the nearest parent folder
+    5. if there is no data directory: 127.0.0.1 with the port in
+       HOSTING_EMULATOR_PORT or in the settings file, or port 4620
     """
 
     # The container's health check runs this command every few seconds, so `wait` must stay fast.
