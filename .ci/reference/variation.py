@@ -13,9 +13,9 @@ these choices relies on something that the contract does not promise.
 
 ## Rules for all points
 
-- The same seed and the same requests produce the same bytes. Consecutive whole numbers complement each
-  other: of three consecutive seeds, one or two vary at each point, and exactly one omits a given
-  optional field.
+- The same seed and the same requests produce the same bytes. The seeds 1 to 3, 4 to 6, and so
+  on complement each other: of three such seeds, one or two vary at each point, and exactly one omits a
+  given optional field.
 - A choice lasts as long as in a real service, so a client that cannot handle it does not recover with
   the next response.
 - Points are independent. With `--vary-only`, each remaining point varies as before.
