@@ -60,7 +60,7 @@ def test_a_job_that_installs_sets_up_python_and_keys_its_cache_by_a_lock(name: s
 def test_a_failed_job_uploads_the_worlds_that_it_keeps(name: str):
     """Each job of a recipe that keeps worlds uploads their file or folder."""
     location_by_option = {
-        "--failed-world failed.json": "failed.json",
+        "--failed-world failed.json": "failed*.json",
         "--hosting-emulator-keep=": "hosting-emulator-worlds",
     }
     document = load(COPIED[name])
