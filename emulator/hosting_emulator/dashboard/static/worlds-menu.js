@@ -59,14 +59,16 @@ function ThisWorld({ name, close }) {
     const text = `The content of world ${name} is replaced with the state in ${chosen.name}.`;
     await sure({ title: "Import a state", text, yes: "Import" }, async () => inWorld.put("/state", JSON.parse(await chosen.text())), `World ${name} now has the state of ${chosen.name}.`);
   };
+  // Resetting to the default world is the last button: it appears once the summary has arrived, and
+  // must not move another button away from the pointer.
   return html`<div class="row">
     <${Button} small onClick=${fork}>Fork<//>
     <${Button} small onClick=${reset}>Reset<//>
-    ${summary?.scenario && html`<${Button} small onClick=${resetToDefault}>Reset to the default world<//>`}
     <a class="button small" href=${`/_emulator/worlds/${encodeURIComponent(name)}/state`} download=${`${name}.json`}>Export</a>
     <${Button} small onClick=${() => file.current.click()}>Import<//>
     <input type="file" hidden ref=${file} accept=".json,application/json" onChange=${take} />
     ${name !== DEFAULT_WORLD && html`<${Button} small kind="danger" onClick=${remove}>Delete<//>`}
+    ${summary?.scenario && html`<${Button} small onClick=${resetToDefault}>Reset to the default world<//>`}
   </div>`;
 }
 
