@@ -118,8 +118,9 @@ def watch_connections(options: ToolOptions) -> AbstractContextManager[Connection
 
 
 def connections_remark(watch: ConnectionWatch | None) -> list[str]:
-    """Return a sentence about connections to other machines, or an empty text if there is nothing
-    to report.
+    """Return a list with the sentence about connections to other machines.
+
+    The list is empty if there is nothing to report.
     """
     if watch is None or not watch.sentence():
         return []

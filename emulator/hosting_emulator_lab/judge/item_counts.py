@@ -42,8 +42,9 @@ def missing_items_text(end: RunEnd, observation: Observation, clean: CleanRun) -
     in the clean run, because it may say that items are missing. The requests must have their
     responses.
     """
-    new_lines = set(end.comparable_lines) - set(clean.end.comparable_lines)
-    if not observation.is_last_refused or new_lines:
+    if not observation.is_last_refused:
+        return ""
+    if set(end.comparable_lines) - set(clean.end.comparable_lines):
         return ""
     items = _items(observation.requests)
     if not items or len(items) >= len(_items(clean.observation.requests)):

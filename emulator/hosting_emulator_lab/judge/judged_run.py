@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TypeAlias
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import (
+    NULL_WORD,
     CleanRun,
     RunEnd,
     Verdict,
@@ -23,9 +23,6 @@ ExplainedVerdict: TypeAlias = tuple[Verdict, list[str]]
 NO_VALUE = (
     "it reports success without an API key's value: the response was lost, and a replay has null"
 )
-
-#: Matches a word that stands for a missing value in the output of a program.
-_NULL = re.compile(r"\b(?:null|None|nil|undefined)\b")
 
 
 @dataclass
@@ -95,7 +92,7 @@ class ComparedRun:
 
 def _has_null_for_value(line: str, usual_line: str) -> bool:
     """Return whether a line is the usual line with a word such as `null` in place of a part."""
-    for match in _NULL.finditer(line):
+    for match in NULL_WORD.finditer(line):
         before = line[: match.start()]
         after = line[match.end() :]
         has_value = len(usual_line) > len(before) + len(after)

@@ -91,9 +91,11 @@ FINE_VERDICTS = tuple(
 #: The verdicts that prove nothing about the client.
 UNDECIDED_VERDICTS: tuple[Verdict, ...] = ("not reached", "unclear")
 
+#: Matches a word that stands for a missing value in the output of a program.
+NULL_WORD = re.compile(r"\b(?:null|None|nil|undefined)\b")
 #: The parts of a printed line that differ by chance between runs, or that stand for a missing
 #: value.
-_CHANGING_PART = re.compile(r"\b[\w:.-]*\d[\w:.-]*|\b(?:null|None|nil|undefined)\b|…")
+_CHANGING_PART = re.compile(rf"\b[\w:.-]*\d[\w:.-]*|{NULL_WORD.pattern}|…")
 
 
 def comparable_line(line: str) -> str:
