@@ -34,7 +34,9 @@ no valid token, or on which a fault of the scenario already acts."""
 STEPS_OF_A_JUDGMENT = """\
 1. Clean runs. Three runs without failures must succeed. In the first, polling advances the time. In the
    second, the base URL has a path, which reveals a client that drops it. In the third, time passes as on
-   a wall clock, which reveals polling that is too early. The rules of conduct check all three runs.
+   a wall clock, which reveals polling that is too early. The rules of conduct check all three runs. If
+   the service refuses the request that breaks a rule, a further run accepts it: a command that then
+   fails is testing the refusal, so the finding is a note.
 2. Trials. `judge` makes as many as the budget allows, starting with the most informative. A trial is one
    run with one failure at one request. In three more trials, responses vary, and each failure of these
    is narrowed down to its [variation points](variation.md).

@@ -17,7 +17,8 @@ class CauseText:
 
     `title` says what the client does, in one sentence. `matters` describes the harm, `because`
     quotes the sentence of the contract or of a standard on which the cause is based, `place` is the
-    source of that sentence, and `instead` is the remedy.
+    source of that sentence, and `instead` is the remedy. `is_expected` means that the client seems to
+    do it on purpose, as a test of a refusal does. It is then no mistake, and explains no other cause.
     """
 
     id: str
@@ -27,6 +28,7 @@ class CauseText:
     because: str
     place: str
     instead: str
+    is_expected: bool = False
 
 
 _REUSED_KEY = (

@@ -158,7 +158,7 @@ def gather_causes(
         for claim in (*_CLAIMS, "may-hide-failure"):
             _merge(texts, symptoms_by_cause, claim, CAUSE_TEXTS["success-whatever-happens"])
     for explained, better in _EXPLAINED_BY:
-        if better in texts:
+        if better in texts and not texts[better].is_expected:
             _merge(texts, symptoms_by_cause, explained, texts[better])
     for explained, better in _EXPLAINED_AT_SAME_REQUEST:
         _merge_same_requests(texts, symptoms_by_cause, explained, better)

@@ -55,19 +55,17 @@ _BEFORE_RUN = ("intervention", "earlier operation")
 class RunVisit:
     """The worlds of one run: call `begin` before the run, once its world exists, and `end` after it.
 
-    Without a `point` and an `alteration`, the run is a clean run. The `alteration` is a fault that
-    alters responses. `skip_rules` are conduct rules that are not checked. If the point delays a
-    response, `late_ms` is the delay in real milliseconds. `scope` contains the names of the worlds
-    that the run may use, besides copies of them. If `scope` is None, the run may use all worlds of
-    the emulator.
+    Without a `point` and a `fault`, the run is a clean run. The `fault` is armed for the whole run.
+    `skip_rules` are conduct rules that are not checked. If the point delays a response, `late_ms` is
+    the delay in real milliseconds. `scope` contains the names of the worlds that the run may use,
+    besides copies of them. If `scope` is None, the run may use all worlds of the emulator.
 
     After the run, `observation` describes the run, and `conduct` contains the conduct report of
     each chapter with requests, without notes. `findings_by_chapter` are all conduct findings,
-    including notes, by the index of their chapter. `exchanges` are all exchanges in the order of their
-    arrival. `requests_by_world` is the number of requests
-    that reached each world, by the world's name.
-    `base_url` is the base URL of the run's own world. `altered_count` is the number of responses
-    that the alteration altered.
+    including notes, by the index of their chapter. `exchanges` are all exchanges in the order of
+    their arrival. `requests_by_world` is the number of requests that reached each world, by the
+    world's name. `base_url` is the base URL of the run's own world. `fault_hits` is the number of
+    requests that the `fault` affected.
     """
 
     def __init__(
@@ -76,12 +74,12 @@ class RunVisit:
         clean: CleanRun | None = None,
         skip_rules: Sequence[str] = (),
         late_ms: int = LATE_MS,
-        alteration: JsonObject | None = None,
+        fault: JsonObject | None = None,
     ) -> None:
         self.point = point
         self.late_ms = late_ms
         self.scope: Sequence[str] | None = None
-        self.alteration = alteration
+        self.fault = fault
         self.start: StateRows = {}
         self.observation: Observation | None = None
         self.conduct: Sequence[ConductReport] = ()
@@ -89,7 +87,7 @@ class RunVisit:
         self.exchanges: Sequence[ObservedExchange] = ()
         self.requests_by_world: Counter[str] = Counter()
         self.base_url = ""
-        self.altered_count = 0
+        self.fault_hits = 0
         self._clean = clean
         self._skip_rules = skip_rules
         self._fault_id = ""
@@ -115,7 +113,7 @@ class RunVisit:
         return lasting is None or lasting.armed_as not in _BEFORE_RUN
 
     def begin(self, world: HostingEmulator, token: str | None = None) -> None:
-        """Arm the fault of the point or of the alteration, and begin the observation.
+        """Arm the fault, and begin the observation.
 
         `token` is the client's token, if it is known. The fault is armed in each world that the
         client uses, and the client cannot remove it.
@@ -126,8 +124,8 @@ class RunVisit:
         self._changes = WorldChanges(world)
         if self.point is None or self._clean is None:
             self.start = self._changes.start_state()
-            if self.alteration is not None:
-                self._arm(world, {"fault": self.alteration})
+            if self.fault is not None:
+                self._arm(world, {"fault": self.fault})
         else:
             self.start = self._clean.start
             fault = protected_fault(self.point, self._clean, world, token, self.late_ms)
@@ -168,7 +166,7 @@ class RunVisit:
         chapters = [chapter for chapter in report.chapters if chapter.requests]
         exchanges = self._exchanges(chapters)
         self.exchanges = exchanges
-        is_clean = point is None and self.alteration is None
+        is_clean = point is None and self.fault is None
         if report.requests > len(exchanges) and is_clean:
             raise TooManyRequests(
                 f"it sends {report.requests} requests, but a world stores only {_MOST_REQUESTS}: "
@@ -182,7 +180,7 @@ class RunVisit:
             # replace responses.
             responses = self._responses(exchanges)
         elif point is None:
-            self.altered_count = self._hits(world)
+            self.fault_hits = self._hits(world)
         else:
             if point.call == LIST_CALL and _may_change_count(point):
                 # Only the items of the pages show whether the client received some of them again,

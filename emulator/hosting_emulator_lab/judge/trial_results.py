@@ -31,7 +31,8 @@ class TrialResult:
     `missing_items` how it shows that the client reports a part of a list as the whole. `varied` are the
     variation points at which responses varied. `printed_lines` are all lines that the command printed.
     `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
-    contract allows the alteration.
+    contract allows the alteration. `is_refused_anyway` means that the request of the fault is refused
+    in the clean run, too.
     """
 
     trial: Trial
@@ -53,6 +54,7 @@ class TrialResult:
     printed_lines: tuple[str, ...] = ()
     effect: Effect = "ignores"
     is_allowed: bool = False
+    is_refused_anyway: bool = False
 
     @property
     def is_fine(self) -> bool:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
+from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.alterations import alteration_of
 from hosting_emulator_lab.judge.client_behavior import behavior_difference, effect_of
@@ -93,6 +94,8 @@ class TrialRuns:
             return self._fault_trial(trial, clean, alone=alone)
         if isinstance(trial, AlteredTrial):
             return self._altered_trial(trial, clean, alone=alone)
+        if isinstance(trial, AcceptedTrial):
+            return self._accepted_trial(trial, clean, alone=alone)
         return self._varied_trial(trial, clean, alone=alone)
 
     def _fault_trial(self, trial: FaultTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
@@ -117,6 +120,7 @@ class TrialRuns:
             ),
             repeated_items=repeated_items_text(end, visit.observation, clean),
             missing_items=missing_items_text(end, visit.observation, clean),
+            is_refused_anyway=_is_refused(point, clean),
             printed_lines=end.printed_lines or (),
         )
 
@@ -143,7 +147,7 @@ class TrialRuns:
     def _altered_trial(self, trial: AlteredTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
         limit_s = self._limits.limit_s(clean, is_lasting=False)
         alteration = alteration_of(trial, clean.observation.requests)
-        visit = RunVisit(skip_rules=self._skip_rules, alteration=alteration.fault)
+        visit = RunVisit(skip_rules=self._skip_rules, fault=alteration.fault)
         end = self._run(visit, trial, limit_s, alone=alone)
         assert visit.observation is not None
         first, second = clean.behaviors
@@ -159,10 +163,28 @@ class TrialRuns:
             end.exit_code,
             round(end.duration_s, 3),
             output=end.output,
-            hit=visit.altered_count > 0,
+            hit=visit.fault_hits > 0,
             printed_lines=end.printed_lines or (),
             effect=effect,
             is_allowed=alteration.is_allowed,
+        )
+
+    def _accepted_trial(self, trial: AcceptedTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
+        limit_s = self._limits.limit_s(clean, is_lasting=False)
+        fault = trial.fault(clean.observation.requests)
+        visit = RunVisit(skip_rules=self._skip_rules, fault=fault)
+        end = self._run(visit, trial, limit_s, alone=alone)
+        assert visit.observation is not None
+        verdict, reasons = ordinary_verdict(ComparedRun(end, visit.observation, clean, limit_s))
+        return TrialResult(
+            trial,
+            verdict,
+            tuple(reasons),
+            end.exit_code,
+            round(end.duration_s, 3),
+            output=end.output,
+            hit=visit.fault_hits > 0,
+            printed_lines=end.printed_lines or (),
         )
 
     def _run(self, visit: RunVisit, trial: Trial, limit_s: float | None, *, alone: bool) -> RunEnd:
@@ -187,6 +209,14 @@ class TrialRuns:
     def _perform_patience(self, visit: RunVisit, point: FaultPoint, limit_s: float) -> RunEnd:
         """Make the run that shows how long the client waits for a response."""
         return self._run(visit, FaultTrial(point), limit_s, alone=False)
+
+
+def _is_refused(point: FaultPoint, clean: CleanRun) -> bool:
+    """Return whether the clean run's request at a point was refused."""
+    return any(
+        request.name == point.request and request.exchange.status >= 400
+        for request in clean.observation.requests
+    )
 
 
 def _additional_replays(observation: Observation, clean: CleanRun) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
 from hosting_emulator_lab.judge.alteration_trials import AlterationChange, AlteredTrial
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial
@@ -42,6 +43,8 @@ def trial_description(trial: Trial) -> str:
         return _clean_description(trial)
     if isinstance(trial, AlteredTrial):
         return _altered_description(trial)
+    if isinstance(trial, AcceptedTrial):
+        return f"{trial.request} is accepted, although the service would refuse it"
     if not trial.points:
         return "responses vary wherever the contract leaves a choice"
     return f"responses vary at {' and '.join(trial.points)}"

@@ -3,7 +3,8 @@
 As text, a trial reads `clean`, `clean/scaled`, `clean/base-path`, a fault point such as
 `create_user_api_key#1/timeout/after_commit`, or `vary/SEED`. The last form may end with a slash and
 the variation points to which the trial is limited, such as `vary/3/unknown-phase,extra-fields`.
-`alteration_trials.py` describes the trials that read `alter/…`.
+`alteration_trials.py` describes the trials that read `alter/…`, and `accepted_requests.py` those that
+read `accept/…`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.variation_causes import JUDGED_POINTS
@@ -120,7 +122,7 @@ class VariedTrial:
         )
 
 
-Trial: TypeAlias = CleanTrial | FaultTrial | VariedTrial | AlteredTrial
+Trial: TypeAlias = CleanTrial | FaultTrial | VariedTrial | AlteredTrial | AcceptedTrial
 
 
 def read_trial(text: str) -> Trial:
@@ -132,10 +134,12 @@ def read_trial(text: str) -> Trial:
         return _read_varied(text, rest)
     if first == "alter":
         return AlteredTrial.read(text)
+    if first == "accept":
+        return AcceptedTrial.read(text)
     if "#" not in first:
         raise ValueError(
             f"{text!r} is not a trial: write clean, clean/scaled, clean/base-path, vary/SEED, "
-            "vary/SEED/POINT,..., alter/CALL/CLASS/CHANGE:PART or CALL#N/FAULT/PHASE"
+            "vary/SEED/POINT,..., alter/CALL/CLASS/CHANGE:PART, accept/CALL#N or CALL#N/FAULT/PHASE"
         )
     return FaultTrial(FaultPoint.read(text))
 

@@ -6,6 +6,8 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from hosting_emulator.sdk import ConductFinding
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.run_observation import Observation
@@ -37,9 +39,9 @@ class PlannedRuns(TrialRuns):
     """Makes no runs, but returns the results that a test has planned.
 
     `findings` are the conduct findings of clean runs by the text of their trial, to which ` alone` may
-    be appended. `missed` are the
-    numbers of requests that reached the default world in the run with a base path. `log` lists the
-    texts of all runs, with ` alone` where a run was alone.
+    be appended. `missed` is the number of requests that reached the default world in the run with a
+    base path. `refused` are the numbers of the requests that the clean runs see refused. `log` lists
+    the texts of all runs, with ` alone` where a run was alone.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class PlannedRuns(TrialRuns):
         calls: Sequence[str] = CALLS,
         findings: dict[str, list[ConductFinding]] | None = None,
         missed: int = 0,
+        refused: Sequence[int] = (),
     ) -> None:
         super().__init__(self._no_run, limit_s=None, skip_rules=())
         self._results = results
@@ -57,6 +60,12 @@ class PlannedRuns(TrialRuns):
         self._requests: tuple[NumberedRequest, ...] = requests(*calls)
         self._findings = findings or {}
         self._missed = missed
+        self._exchanges = [
+            replace(request.exchange, status=409)
+            if request.exchange.n in refused
+            else request.exchange
+            for request in self._requests
+        ]
         self._log_lock = threading.Lock()
         self.log: list[str] = []
 
@@ -73,6 +82,7 @@ class PlannedRuns(TrialRuns):
         if alone:
             findings = self._findings.get(f"{trial} alone", findings)
         visit.findings_by_chapter = {0: findings}
+        visit.exchanges = self._exchanges
         world = "run-2" if trial.kind == "base-path" else "default"
         visit.requests_by_world = Counter({world: len(self._requests)} if self._requests else {})
         if trial.kind == "base-path" and self._missed:

@@ -154,6 +154,14 @@ def test_a_retry_under_a_new_name_is_one_cause_whether_the_first_request_took_ef
     assert ids(doubled, renamed, elsewhere) == ["done-twice", "result-differs"]
 
 
+def test_a_client_that_gives_up_where_it_is_refused_anyway_has_no_cause() -> None:
+    """A test of a refusal fails if it gets an error page in place of the refusal."""
+    failed = result(
+        "create_user_api_key#1/gateway_error/before_commit", "failed", is_refused_anyway=True
+    )
+    assert ids(failed) == []
+
+
 def test_a_failed_operation_that_is_asked_for_with_its_old_key_is_a_cause() -> None:
     gave_up = result("apply_project_domains#1/fail/lasting", "gave up", additional_replays=2)
     assert ids(gave_up) == ["failed-operation-replayed"]

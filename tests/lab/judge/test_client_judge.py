@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CauseText
@@ -221,11 +222,66 @@ def test_a_rule_that_a_clean_run_breaks_only_beside_another_run_is_no_cause(kind
     assert judgment.causes == []
 
 
+ACCEPTED = f"accept/{CALLS[1]}#1"
+REUSED = "key-reused-for-another-request"
+
+
 def test_a_refusal_that_a_clean_run_expects_is_only_a_note() -> None:
-    runs = PlannedRuns(findings={"clean": [finding("key-reused-for-another-request")]})
+    """The command fails if the request is accepted, as a test of the refusal does."""
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) == ACCEPTED:
+            return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5)
+        return None
+
+    runs = PlannedRuns(results, findings={"clean": [finding(REUSED)]}, refused=[2])
     judgment = judge(runs)
-    assert [cause.severity for cause in judgment.causes] == ["note"]
-    assert judgment.exit_code == 0
+    [cause] = judgment.causes
+    assert (cause.id, cause.severity, judgment.exit_code) == (REUSED, "note", 0)
+    assert "testing the refusal" in cause.symptoms[0].message
+    assert f"{ACCEPTED} alone" in runs.log
+
+
+def test_a_refusal_that_a_clean_run_does_not_notice_is_a_mistake() -> None:
+    runs = PlannedRuns(findings={"clean": [finding(REUSED)]}, refused=[2])
+    judgment = judge(runs)
+    [cause] = judgment.causes
+    assert (cause.id, cause.severity, judgment.exit_code) == (REUSED, "error", 1)
+
+
+def test_a_refusal_is_only_a_note_if_no_run_could_accept_the_request() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) == ACCEPTED:
+            return TrialResult(trial, "not reached", (), 0, 0.5, hit=False)
+        return None
+
+    runs = PlannedRuns(results, findings={"clean": [finding(REUSED)]}, refused=[2])
+    assert [cause.severity for cause in judge(runs).causes] == ["note"]
+
+
+def test_a_rule_is_a_mistake_if_one_of_its_requests_is_not_refused() -> None:
+    """A suite may test a refusal, and make the same mistake elsewhere."""
+    elsewhere = replace(finding(REUSED), requests=[1])
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) == ACCEPTED:
+            return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5)
+        return None
+
+    runs = PlannedRuns(results, findings={"clean": [finding(REUSED), elsewhere]}, refused=[2])
+    [cause] = judge(runs).causes
+    assert (cause.severity, len(cause.symptoms)) == ("error", 1)
+
+
+def test_an_expected_refusal_explains_no_other_cause() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) == ACCEPTED or str(trial).endswith("/connection_reset/after_commit"):
+            return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5)
+        return None
+
+    runs = PlannedRuns(results, findings={"clean": [finding(REUSED)]}, refused=[2])
+    found = [(cause.id, cause.severity) for cause in judge(runs).causes]
+    assert found == [("gives-up-at-passing-failure", "warning"), (REUSED, "note")]
 
 
 def test_early_polling_that_only_the_fast_clock_shows_is_looked_for_alone() -> None:

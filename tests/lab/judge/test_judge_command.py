@@ -34,6 +34,26 @@ request = urllib.request.Request(url, b'{{"enabled": true}}', headers, method="P
 urllib.request.urlopen(request, timeout=10).read()
 """
 
+#: Shows and hides the flag with the same Idempotency-Key, and can check that the key is refused.
+CLIENT_THAT_REUSES_ITS_KEY = """
+import os, sys, urllib.error, urllib.request
+url = f"{os.environ['HOSTING_BASE_URL']}/v1/projects/{os.environ['HOSTING_PROJECT_ID']}/powered-by-flag"
+headers = {
+    "Authorization": f"Bearer {os.environ['HOSTING_TOKEN']}",
+    "Content-Type": "application/json",
+    "Idempotency-Key": "one-key-for-all",
+}
+statuses = []
+for body in (b'{"enabled": true}', b'{"enabled": false}'):
+    request = urllib.request.Request(url, body, headers, method="PUT")
+    try:
+        statuses.append(urllib.request.urlopen(request, timeout=10).status)
+    except urllib.error.HTTPError as error:
+        statuses.append(error.code)
+if "--expect-refusal" in sys.argv:
+    assert statuses == [200, 409], statuses
+"""
+
 
 def start(*arguments: str) -> Any:
     """Start `judge` and return its process."""
@@ -92,6 +112,20 @@ def test_a_key_must_not_be_the_id_of_the_process(key: str, exit_code: int, tmp_p
     code, _, stderr = judge("--trial", "clean", "--", sys.executable, str(script))
     assert code == exit_code
     assert ("[key-of-process-id]" in stderr) == bool(exit_code)
+
+
+@pytest.mark.parametrize(
+    ("expects_refusal", "severity", "exit_code"), [(True, "note", 0), (False, "error", 1)]
+)
+def test_a_reused_key_is_only_a_note_if_the_command_tests_the_refusal(
+    tmp_path: Path, expects_refusal: bool, severity: str, exit_code: int
+) -> None:
+    script = tmp_path / "client.py"
+    script.write_text(CLIENT_THAT_REUSES_ITS_KEY, encoding="utf-8")
+    command = [sys.executable, str(script), *["--expect-refusal"] * expects_refusal]
+    code, _, stderr = judge("--trial", "clean", "--", *command)
+    assert code == exit_code
+    assert f"{severity}: An Idempotency-Key reused for a different request" in stderr
 
 
 def test_a_command_that_sends_nothing_is_not_judged() -> None:

@@ -31,6 +31,10 @@ KEY = "create_user_api_key#1"
             "apply_project_domains#1/stick/lasting",
             "apply_project_domains#1 starts an operation that never ends",
         ),
+        (
+            "accept/redeem_ticket#1",
+            "redeem_ticket#1 is accepted, although the service would refuse it",
+        ),
     ],
 )
 def test_a_trial_is_described_by_what_happens_in_it(trial: str, description: str) -> None:
