@@ -14,6 +14,8 @@ from hosting_emulator.engine.request_log import BODY_KEPT, CAPACITY
 from hosting_emulator.engine.request_views import exchange_summary, problem_of
 from tests.support.in_process import InProcess
 
+UNKNOWN_ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+
 
 def short(api: InProcess, limit: int = 1) -> list[dict[str, Any]]:
     exchanges = [exchange_summary(api.world, entry) for entry in api.engine.log.newest(limit)]
@@ -63,6 +65,24 @@ def test_an_entry_gives_a_reason_that_the_caller_may_not_know():
 
     assert "outside the user's access" in entry["why"][0]
     assert "outside the user's access" not in response.json["detail"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/v1/projects/{UNKNOWN_ID}/edge-dns",
+        f"/v1/operations/{UNKNOWN_ID}",
+        f"/v1/organizations/{UNKNOWN_ID}/user-api-keys",
+    ],
+)
+def test_the_log_says_that_an_id_is_unknown_but_the_response_does_not(path: str):
+    api = InProcess()
+    method = "POST" if path.endswith("keys") else "GET"
+    response = api.call(method, path, key="a", body={"name": "ci"} if method == "POST" else None)
+    assert response.status == 404
+    (entry,) = short(api)
+    assert entry["why"] == ("nothing has this id",)
+    assert "nothing" not in response.json["detail"]
 
 
 def test_an_entry_says_that_a_response_is_a_replay():

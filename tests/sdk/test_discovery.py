@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -271,6 +272,14 @@ def color_address(path: Path) -> None:
     path.write_text(path.read_text().replace("http:", "\\u001b[31mhttp:"))
 
 
+def write_number_as_folder(path: Path) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"folder": 7}))
+
+
+def write_text_as_process_id(path: Path) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"pid": "7"}))
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -280,6 +289,8 @@ def color_address(path: Path) -> None:
         (lambda path: path.write_text("{"), "does not contain an emulator's address"),
         (lambda path: path.write_text("[" * 30_000), "does not contain an emulator's address"),
         (lambda path: path.write_text('{"url": 1}'), "does not contain an emulator's address"),
+        (write_number_as_folder, "does not contain an emulator's address"),
+        (write_text_as_process_id, "does not contain an emulator's address"),
         (color_address, "does not contain an emulator's address"),
         (lambda path: path.write_bytes(b"\xff"), "does not contain an emulator's address"),
     ],
