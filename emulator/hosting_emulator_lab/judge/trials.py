@@ -21,8 +21,9 @@ from hosting_emulator_lab.run_conditions import ONE_POLL, RunConditions
 #: World seconds per real second in a run whose clock runs. World time passes as fast as real time,
 #: which shows whether a client waits as long as a response says.
 SCALED_RATE = 1.0
-#: A plan in which an operation stays queued long enough for early polls, and then ends soon.
-_QUEUED_FOR_LONG = "timed 2s 1s"
+#: A plan in which an operation stays queued long enough for early polls, and then ends soon. A client that
+#: opens a connection for each poll must be seen to poll early three times.
+_QUEUED_FOR_LONG = "timed 4s 1s"
 #: A plan in which operations are polled in each of their phases, so that varied responses show all
 #: phases.
 _ALL_PHASES = "timed 1s 1s"

@@ -72,6 +72,13 @@ def test_the_clock_of_a_trial_skips_and_one_clean_run_has_a_fast_clock() -> None
     assert CleanTrial("scaled").conditions.rate == 1.0
 
 
+def test_an_operation_stays_queued_while_a_client_polls_three_times_in_as_many_seconds() -> None:
+    """Fewer early polls on new connections may be the first polls of programs that have just started."""
+    profile = CleanTrial("scaled").conditions.operation_profile
+    _, queued, _ = profile.split()
+    assert float(queued.removesuffix("s")) > 3
+
+
 def test_the_clock_runs_where_the_pauses_between_attempts_are_measured() -> None:
     point = FaultPoint.read("get_operation#1/timeout/before_commit")
     assert FaultTrial(point).conditions.clock == "skip"
