@@ -451,6 +451,37 @@ def test_the_emulator_that_uses_the_data_directory_comes_first(
         assert find_emulator().url == control.url
 
 
+def test_an_emulator_that_was_started_nearer_than_the_data_directory_comes_first(
+    control: FakeControl, project: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Otherwise `stop` would stop the emulator of the parent folder."""
+    (project / "src").mkdir()
+    monkeypatch.chdir(project / "src")
+    control.on("GET /info", {**INFO, "data_dir": None})
+
+    with (
+        running_in(data_dir, "http://127.0.0.1:1"),
+        registered_emulator(project / "src" / "other", control.url, is_stored=False),
+    ):
+        assert find_emulator() == EmulatorAddress(control.url)
+        assert expected_url() == control.url
+
+
+def test_of_several_nearer_emulators_none_is_guessed(
+    control: FakeControl, project: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (project / "src").mkdir()
+    monkeypatch.chdir(project / "src")
+    reports(control, data_dir)
+
+    with (
+        running_in(data_dir, control.url),
+        registered_emulator(project / "src" / "a", "http://127.0.0.1:4711"),
+        registered_emulator(project / "src" / "b", "http://127.0.0.1:4712", instance="another"),
+    ):
+        assert find_emulator().url == control.url
+
+
 def test_one_of_several_emulators_that_were_started_in_the_folder_is_not_guessed(project: Path):
     with (
         registered_emulator(project / "a", "http://127.0.0.1:4711"),

@@ -4,11 +4,14 @@ Commands and the SDK use this module if they are not given an address. It looks 
 in this order:
 
 1. the ready file specified by HOSTING_EMULATOR_READY_FILE, if it exists;
-2. the emulator that uses the data directory, which is set in HOSTING_EMULATOR_DATA_DIR or in the
+2. the only running emulator that was started nearer to the working folder than the data directory
+   is, for example with --ephemeral;
+3. the emulator that uses the data directory, which is set in HOSTING_EMULATOR_DATA_DIR or in the
    nearest settings file, or else is the nearest `.hosting-emulator` folder, searching upward from
    the working folder;
-3. the only running emulator that was started in the working folder or in the nearest parent folder;
-4. the default address, but only if there is no data directory.
+4. the only running emulator that was started in the folder of the data directory or, without a data
+   directory, in the working folder or in the nearest parent folder;
+5. the default address, but only if there is no data directory.
 
 The address in a data directory is only a hint, because the directory may be old, a copy, or part of
 a checkout. It is used only if it is on this machine, if a process keeps the directory locked, and
@@ -276,6 +279,11 @@ def _find_hint(surroundings: Surroundings) -> _Hint | None:
     """
     registered_records = registered_emulators()
     data_dir = surroundings.data_dir
+    if data_dir is not None:
+        for folder in surroundings.folders[:-1]:
+            nearer_records = _started_in(folder, registered_records)
+            if len(nearer_records) == 1:
+                return _Hint(nearer_records[0], None, is_registered=True)
     if data_dir is not None and _is_in_use(data_dir):
         record = _record_in(data_dir)
         is_registered = record in registered_records
@@ -304,13 +312,20 @@ def _started_here(
     several emulators were started in the same folder.
     """
     for folder in surroundings.folders:
-        records = [record for record in registered_records if record.folder == str(folder)]
+        records = _started_in(folder, registered_records)
         if len(records) == 1:
             return records[0]
         if records:
             reason = f"several emulators were started in {folder}"
             raise EmulatorNotFound(reason, "choose one of them with --url", running_text())
     return None
+
+
+def _started_in(
+    folder: Path, registered_records: Sequence[EmulatorRecord]
+) -> Sequence[EmulatorRecord]:
+    """Return the records of the emulators that were started in a folder."""
+    return [record for record in registered_records if record.folder == str(folder)]
 
 
 def _is_in_use(data_dir: Path) -> bool:
