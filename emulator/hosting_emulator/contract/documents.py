@@ -54,7 +54,7 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
 
 
 def read_options(
-    word: str, options: Any, kind: type[S], noun: str, separator: str, *, example: str = "{}"
+    word: str, options: Any, kind: type[S], noun: str, separator: str, *, example: str
 ) -> S:
     """Convert the options of `word`, such as the name of a kind of fault, to the type `kind`.
 

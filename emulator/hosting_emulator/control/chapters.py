@@ -69,8 +69,8 @@ def list_chapter_requests(
 
 
 def _chapter_exchange(world: World, entry: Entry) -> Exchange:
-    arrival = 0
-    if entry.passage:
+    arrival = None
+    if entry.passage is not None:
         arrival = entry.passage.arrival
     return Exchange(**summary_members(world, entry), arrival=arrival)
 

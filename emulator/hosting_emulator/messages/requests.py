@@ -232,7 +232,7 @@ class Exchange(ExchangeSummary, frozen=True, kw_only=True):
         int | None,
         doc(
             "The request's position in the order of arrival across all worlds in the process. "
-            "Present only in an observation."
+            "Present only in an observation, and only if the request arrived over a connection."
         ),
     ] = None
 

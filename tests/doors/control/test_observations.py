@@ -164,6 +164,20 @@ def test_the_requests_and_the_report_of_a_deleted_world_can_be_read(
     assert report.requests.total == 2
 
 
+def test_requests_are_numbered_by_arrival_unless_the_emulator_sent_them_itself(
+    api: HttpWorld, observation: WorldsObservation
+) -> None:
+    api.dns()
+    api.compute()
+    api.emulator.requests.resend(1)
+
+    first, second, resent = observation.requests(0, limit=3)
+    assert resent.arrival is None
+    assert first.arrival is not None
+    assert second.arrival is not None
+    assert first.arrival < second.arrival
+
+
 def test_rules_that_are_off_are_not_judged(api: HttpWorld) -> None:
     with api.emulator.control.observe([api.emulator.name], skip_rules=[MISSING]) as observation:
         api.apply_domains(key=None)
