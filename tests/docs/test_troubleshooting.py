@@ -9,8 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -18,7 +17,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.support import warm
-from tests.support.emulator_process import Process, emulator
 from tests.support.http_client import HttpClient
 from tests.support.http_world import HttpWorld
 from tests.support.ports import free_ports
@@ -43,20 +41,11 @@ class Desk:
         }
         (folder / "app").mkdir()
 
-    def run(
-        self, *command: str, folder: str = "app", variables: Mapping[str, str] | None = None
-    ) -> str:
+    def run(self, *command: str, variables: Mapping[str, str] | None = None) -> str:
         """Run a command that fails or warns, and return all its output."""
-        cwd = self.folder / folder
-        cwd.mkdir(exist_ok=True)
+        cwd = self.folder / "app"
         result = warm.run(list(command), cwd=cwd, env={**self._variables, **(variables or {})})
         return str(result.stdout + result.stderr)
-
-    @contextmanager
-    def start(self, *options: str) -> Iterator[Process]:
-        """Run an emulator in the folder of the app."""
-        with emulator(*options, cwd=self.folder / "app", env=self._variables) as process:
-            yield process
 
 
 Provocation = Callable[[Desk, HttpWorld], str]
@@ -72,7 +61,7 @@ def provokes(start: str) -> Callable[[Provocation], Provocation]:
     return register
 
 
-# --- Installing ----------------------------------------------------------------------------------
+# --- Installing and starting ---------------------------------------------------------------------
 
 
 @provokes("hosting-emulator: command")
@@ -100,50 +89,13 @@ def _old_python(_desk: Desk, _api: HttpWorld) -> str:
     return f"requires a different Python: 3.9.2 not in '{version}'"
 
 
-# --- Starting ------------------------------------------------------------------------------------
-
-
-@provokes("port … on … is in use by the emulator")
-def _port_of_an_emulator(desk: Desk, _api: HttpWorld) -> str:
-    with desk.start() as process:
-        port = str(urlsplit(process.base_url).port)
-        return desk.run(COMMAND, "start", "--port", port, folder="other")
-
-
-@provokes("port … on … is in use by … (process")
+@provokes("port … on … is in use by")
 def _port_of_a_program(desk: Desk, _api: HttpWorld) -> str:
     if not Path("/proc/net/tcp").exists():
         pytest.skip("only Linux shows the program")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
         return desk.run(COMMAND, "start", "--port", port)
-
-
-@provokes("… is in use by another")
-def _second_start(desk: Desk, _api: HttpWorld) -> str:
-    with desk.start("--data-dir", ".hosting-emulator"):
-        return desk.run(COMMAND, "start", "--port", "0")
-
-
-@provokes("… already has a stored world")
-def _scenario_for_a_stored_world(desk: Desk, _api: HttpWorld) -> str:
-    with desk.start("--data-dir", ".hosting-emulator"):
-        pass
-    return desk.run(COMMAND, "start", "--port", "0", "--scenario", "stuck-operation")
-
-
-@provokes("…: the file is not a snapshot")
-def _damaged_file(desk: Desk, _api: HttpWorld) -> str:
-    with desk.start("--data-dir", ".hosting-emulator"):
-        pass
-    snapshot = desk.folder / "app/.hosting-emulator/worlds/default/snapshot.json"
-    snapshot.write_text("damaged")
-    return desk.run(COMMAND, "start", "--port", "0")
-
-
-@provokes("Warning: nothing reads")
-def _unknown_variable(desk: Desk, _api: HttpWorld) -> str:
-    return desk.run(COMMAND, "contract", "calls", variables={"HOSTING_EMULATOR_POTR": "4711"})
 
 
 # --- Finding the emulator ------------------------------------------------------------------------
@@ -155,23 +107,9 @@ def _no_emulator(desk: Desk, _api: HttpWorld) -> str:
     return desk.run(COMMAND, "status", variables={"HOSTING_EMULATOR_PORT": port})
 
 
-@provokes("the emulator of … is not running")
-def _stopped_emulator(desk: Desk, _api: HttpWorld) -> str:
-    with desk.start("--data-dir", ".hosting-emulator"):
-        pass
-    return desk.run(COMMAND, "status")
-
-
 @provokes("curl: (7)")
 def _nothing_listens(desk: Desk, _api: HttpWorld) -> str:
     return desk.run("curl", "-sS", f"http://127.0.0.1:{next(free_ports())}/v1/projects")
-
-
-@provokes("No browser was found")
-def _no_browser(desk: Desk, _api: HttpWorld) -> str:
-    with desk.start() as process:
-        no_browser = {"PATH": "/nowhere", "BROWSER": "/nowhere/browser", "DISPLAY": ""}
-        return desk.run(COMMAND, "open", "--url", process.base_url, variables=no_browser)
 
 
 @provokes("Control requests from another machine")
@@ -286,11 +224,6 @@ def _alias_in_a_path(_desk: Desk, api: HttpWorld) -> str:
     return _detail(api, path=path, token=api.emulator.token())
 
 
-@provokes("The Idempotency-Key header is required")
-def _no_key(_desk: Desk, api: HttpWorld) -> str:
-    return _detail(api, "PUT", _project_path(api, "domains"), token=api.emulator.token())
-
-
 @provokes("This Idempotency-Key was used")
 def _reused_key(_desk: Desk, api: HttpWorld) -> str:
     assert api.set_flag(enabled=True, key="same").status == 200
@@ -349,11 +282,6 @@ def _no_plugin(desk: Desk, _api: HttpWorld) -> str:
     test = desk.folder / "app/test_it.py"
     test.write_text("def test_it(hosting_emulator):\n    pass\n")
     return desk.run(sys.executable, "-m", "pytest")
-
-
-@provokes("unrecognized arguments: -n")
-def _no_xdist(desk: Desk, _api: HttpWorld) -> str:
-    return desk.run(sys.executable, "-m", "pytest", "-n", "2")
 
 
 # --- The page ------------------------------------------------------------------------------------
