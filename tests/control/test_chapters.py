@@ -9,6 +9,7 @@ import pytest
 from aiohttp.test_utils import TestClient
 from pytest_aiohttp import AiohttpClient
 
+from hosting_emulator.http.time_slices import LongJob
 from tests.support.emulator_in_loop import EmulatorServer
 from tests.support.small_limits import limit_ended_worlds
 
@@ -48,6 +49,26 @@ async def observer(aiohttp_client: AiohttpClient) -> Observer:
     async with client.post(OBSERVATIONS, json={}) as response:
         document = await response.json()
     return Observer(client, document["id"])
+
+
+async def test_other_requests_are_served_while_a_report_judges_many_requests(
+    observer: Observer, monkeypatch: pytest.MonkeyPatch
+):
+    pauses = 0
+    pause = LongJob.pause
+
+    async def count_pause(job: LongJob) -> None:
+        nonlocal pauses
+        pauses += 1
+        await pause(job)
+
+    monkeypatch.setattr(LongJob, "pause", count_pause)
+    for _ in range(20):
+        async with observer.client.get("/v1/projects/x/edge-dns") as response:
+            assert response.status == 401
+    report = await observer.report()
+    assert report["requests"] == 20
+    assert pauses >= 3
 
 
 @pytest.mark.parametrize("part", PARTS)
