@@ -23,13 +23,13 @@ _JUNIT_NAME = "contract check"
 _MAX_QUOTES = 3
 #: The maximum length of a line about a cause, in characters. Longer lines are truncated.
 _CAUSE_WIDTH = 150
-#: The word and the color of each verdict.
-_MARKS = {
-    "holds": ("holds", "green"),
-    "differs": ("DIFFERS", "red"),
-    "undecided": ("open", "yellow"),
-    "skipped": ("skipped", "yellow"),
-    "cannot be seen from outside": ("unseen", "bright_black"),
+#: The color of each verdict.
+_COLORS = {
+    "holds": "green",
+    "differs": "red",
+    "undecided": "yellow",
+    "skipped": "yellow",
+    "unseen": "bright_black",
 }
 
 
@@ -61,10 +61,10 @@ def check_text(report: Report) -> str:
 
 def _sentence_lines(sentence: Any) -> list[str]:
     """Format a sentence in the contract, with the observations unless the verdict is `holds`."""
-    word, color = _MARKS[sentence["verdict"]]
-    lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
-    if sentence["verdict"] != "holds":
-        lines += [f"           {message}" for message in sentence["seen"]]
+    verdict = sentence["verdict"]
+    lines = [f"  {click.style(f'{verdict:<9}', fg=_COLORS[verdict])}  {sentence['sentence']}"]
+    if verdict != "holds":
+        lines += [f"             {message}" for message in sentence["seen"]]
     return lines
 
 
@@ -103,8 +103,7 @@ def check_summary(report: Report) -> str:
     counts = report["summary"]
     return (
         f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
-        f"{counts['undecided']} undecided, {counts['skipped']} skipped, "
-        f"{counts['cannot be seen from outside']} cannot be seen from outside "
+        f"{counts['undecided']} undecided, {counts['skipped']} skipped, {counts['unseen']} unseen "
         f"({report['requests']} requests)."
     )
 

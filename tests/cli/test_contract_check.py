@@ -45,9 +45,9 @@ def test_contract_check_passes_on_the_emulator_without_changing_it(check: Check)
 
     assert result.exit_code == 0, result.stdout
     lines = result.stdout.splitlines()
-    assert "  holds    All bodies are JSON." in lines
-    assert "           it changes the project: permit it with --allow keys" in lines
-    assert "  unseen   No provider credentials are ever exposed." in lines
+    assert "  holds      All bodies are JSON." in lines
+    assert "             it changes the project: permit it with --allow keys" in lines
+    assert "  unseen     No provider credentials are ever exposed." in lines
     assert result.stdout.endswith("no difference from this emulator was observed.\n")
     assert re.match(r"\d+ sentences: ", result.stderr)
     assert " 0 differ, " in result.stderr
@@ -141,7 +141,7 @@ def test_contract_check_exits_1_with_a_difference(
         "GET /v1/projects/{project_id}/edge-dns: 200: scopes: out of bounds: "
         "the array has 3 entries"
     )
-    assert f"           {message}" in result.stdout.splitlines()
+    assert f"             {message}" in result.stdout.splitlines()
     assert " 2 differ, " in result.stderr
     assert result.stdout.split("1 cause of 2 differences:\n")[1].splitlines() == [
         "",

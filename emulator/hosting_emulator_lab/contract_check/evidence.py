@@ -16,7 +16,7 @@ Keys: TypeAlias = str | tuple[str, ...]
 #: A response, or a text that describes an observation of several responses.
 ObservedFact: TypeAlias = ServerResponse | str
 #: What a check can say about a sentence.
-SentenceVerdict = Literal["holds", "differs", "undecided", "skipped", "cannot be seen from outside"]
+SentenceVerdict = Literal["holds", "differs", "undecided", "skipped", "unseen"]
 
 #: The maximum number of observations that a report shows for each sentence. A server that makes a
 #: mistake usually makes it in many responses.
@@ -190,7 +190,7 @@ class Evidence:
         if evidence.differs:
             return "differs", evidence.differs
         if unseen:
-            return "cannot be seen from outside", [unseen]
+            return "unseen", [unseen]
         undecided = [*evidence.undecided, *self._missing_words(key)]
         if undecided:
             return "undecided", undecided[:MAX_OBSERVATIONS]

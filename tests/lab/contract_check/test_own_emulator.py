@@ -170,7 +170,7 @@ def test_redacting_a_one_letter_token_leaves_the_report_readable(
         report = checked(hosting_emulator, base_url=url, token="t", allow=frozenset())
 
     assert differing(report) == {}
-    assert with_verdict(report, "cannot be seen from outside")
+    assert with_verdict(report, "unseen")
 
 
 def test_the_contract_report_names_an_operation_that_outlasts_the_patience() -> None:

@@ -138,7 +138,7 @@ def test_every_clause_is_judged_or_explains_why_not(report: Report) -> None:
         "problem.retry_after_seconds",
         "limit.retry-after",
     }
-    unseen = with_verdict(report, "cannot be seen from outside")
+    unseen = with_verdict(report, "unseen")
     assert unseen.keys() == {key for key, clause in CLAUSES.items() if clause.unseen}
     assert all("no response showed it" not in sentence["seen"] for sentence in report["sentences"])
 

@@ -165,7 +165,7 @@ def an_api_key_may_send_an_exact_replay(options: CheckOptions) -> Tampering:
     return _Both(before)
 
 
-@plant("an API key may do everything", "auth.key-bound", "cannot be seen from outside")
+@plant("an API key may do everything", "auth.key-bound", "unseen")
 def an_api_key_may_do_everything(options: CheckOptions) -> Tampering:
     def before(exchange: Exchange) -> None:
         is_key = exchange.request_headers.get("Authorization", "").startswith("Bearer phk_")
