@@ -485,6 +485,7 @@ def test_the_trail_says_that_a_refusal_is_remembered():
     assert says(api, "idempotency", 2) == ["Replay: the key k was first used by #1."]
     first, replay = api.engine.log.after(0)
     assert replay.code == first.code == "etag_mismatch"
+    assert [commit.title for commit in first.commits] == ["initialize_managed_source refused"]
 
 
 def test_the_trail_says_that_a_fault_prevented_the_commit():

@@ -162,4 +162,7 @@ def test_stop_with_an_address_ends_only_this_emulator(
 def test_the_emulator_of_exec_is_not_stopped(run: Run):
     result = run("exec", "--", COMMAND, "stop")
 
-    assert "only the program that runs this emulator can stop it" in result.stderr
+    assert (
+        "Error: only the program that runs this emulator can stop it, such as a test run or "
+        "`hosting-emulator exec`; end that program\n"
+    ) in result.stderr
