@@ -12,19 +12,23 @@ from hosting_emulator_cli.help_text import HelpGroup
 from hosting_emulator_cli.main import PROGRAM, cli
 from reference.markdown import anchor, block, code, join, paragraph, prose, table
 
-#: Options of almost all commands, which the page explains once.
+#: Options of almost all commands, which the page explains once. If such an option has a different
+#: meaning in a command, the command's section explains it again.
 CONNECTION = ("--url", "--control-token", "--world")
 
 INTRODUCTION = """\
-Commands write data to stdout, and messages to stderr. An error is a single line, and the exit code is
-then 2. To see a command's section of this page in the terminal, add `--help` to the command."""
+Commands write data to stdout, and messages to stderr. An error message is a single line, but each
+mistake in a scenario file has its own line. After an error, the exit code is 2, unless the command's
+section says otherwise. To see a command's section of this page in the terminal, add `--help` to the
+command."""
 
 
 def render() -> str:
     """Return the page without its title."""
     root = click.Context(cli, info_name=PROGRAM)
-    sections = [_section(context) for context in contexts(root)]
-    return join(INTRODUCTION, _list_of_commands(root), _connection(root), *sections)
+    shared_rows = _connection_rows(root)
+    sections = [_section(context, shared_rows) for context in contexts(root)]
+    return join(INTRODUCTION, _list_of_commands(root), _connection(shared_rows), *sections)
 
 
 def contexts(parent: click.Context) -> Iterator[click.Context]:
@@ -69,14 +73,23 @@ def summary(command: click.Command) -> str:
     return cleandoc(command.help or "").partition("\n\n")[0]
 
 
-def _connection(root: click.Context) -> str:
+def _connection_rows(root: click.Context) -> dict[str, list[str]]:
+    """Return the rows of the options in CONNECTION, by option, as most commands describe them."""
     rows: dict[str, list[str]] = {}
     for context in contexts(root):
-        for option in options_of(context.command):
+        options = options_of(context.command)
+        # `start` has no `--url`. It sets the control token instead of sending it.
+        if all(option.opts[0] != "--url" for option in options):
+            continue
+        for option in options:
             if option.opts[0] in CONNECTION:
                 rows.setdefault(option.opts[0], _row(option, context))
-    text = "Commands that use a running emulator also accept these options."
-    return join("## Connection", text, table(["option", "meaning"], rows.values()))
+    return rows
+
+
+def _connection(shared_rows: dict[str, list[str]]) -> str:
+    text = "Most commands that use a running emulator also accept some of these options."
+    return join("## Connection", text, table(["option", "meaning"], shared_rows.values()))
 
 
 def options_of(command: click.Command) -> list[click.Option]:
@@ -85,21 +98,26 @@ def options_of(command: click.Command) -> list[click.Option]:
     return [option for option in options if not option.hidden]
 
 
-def _section(context: click.Context) -> str:
+def _section(context: click.Context, shared_rows: dict[str, list[str]]) -> str:
     command = context.command
     if not runs(command):
         return join(f"## {name_of(context)}", _help(command))
     level = "###" if context.parent is not None and context.parent.parent is not None else "##"
     options = options_of(command)
-    own = [option for option in options if option.opts[0] not in CONNECTION]
-    shared = [option.opts[0] for option in options if option.opts[0] in CONNECTION]
-    rows = [_row(option, context) for option in own]
+    rows = []
+    shared = []
+    for option in options:
+        row = _row(option, context)
+        if shared_rows.get(option.opts[0]) == row:
+            shared.append(option.opts[0])
+        else:
+            rows.append(row)
     return join(
         f"{level} {name_of(context)}",
         block(_usage(context)),
         _help(command),
         table(["option", "meaning"], rows) if rows else "",
-        f"It also takes {_list(shared)}: see [Connection](#connection)." if shared else "",
+        f"It also accepts {_list(shared)}: see [Connection](#connection)." if shared else "",
         _examples(command),
     )
 

@@ -130,7 +130,10 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             "--pause",
             "pauses",
             metavar="FROM,UNTIL",
-            help="Do not act between these two world times, such as 30s,90s. Repeatable.",
+            help=(
+                "Do not act between these two world times: timestamps, or durations from now, such "
+                "as 30s,90s. Repeatable."
+            ),
             multiple=True,
         ),
         opt.option(
@@ -230,7 +233,7 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
             world.control.delete(world.control_path(f"{noun}s", id_))
             say(f"Removed {id_}.")
 
-    @group.command(help=f"Remove all {noun}s from a world.")
+    @group.command(help=f"Remove all {noun}s from the world.")
     @opt.with_world
     def clear(world: HostingEmulator) -> None:
         from hosting_emulator.sdk.text import count_text

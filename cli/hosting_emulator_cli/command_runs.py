@@ -89,12 +89,12 @@ def budget_option(help: str, default: str | None = None) -> opt.Decorator[Any]:
     )
 
 
-def run_options(*, default_jobs: str, longer_limits: str) -> opt.Decorator[Any]:
+def run_options(*, default_jobs: str, limited: str, longer_limits: str) -> opt.Decorator[Any]:
     """Declare `--jobs` and `--time-limit` for a command that performs many runs.
 
-    `default_jobs` describes the default number of parallel runs, and `longer_limits` is a sentence
-    about runs with a longer default time limit. The command's parameters are `jobs`, and `limit_s`
-    in real seconds.
+    `default_jobs` describes the default number of parallel runs, `limited` says what the time limit
+    applies to (`run` or `trial`), and `longer_limits` is a sentence about a longer default time
+    limit. The command's parameters are `jobs`, and `limit_s` in real seconds.
     """
     return opt.options(
         opt.option(
@@ -109,8 +109,8 @@ def run_options(*, default_jobs: str, longer_limits: str) -> opt.Decorator[Any]:
             "limit_s",
             metavar="DURATION",
             help=(
-                "Terminate a run that takes longer than this. Default: 10s or three times the "
-                f"duration of the clean run, whichever is longer. {longer_limits}"
+                f"Terminate a {limited} that takes longer than this. Default: 10s or three times "
+                f"the duration of the clean run, whichever is longer. {longer_limits}"
             ),
             type=TextType("duration", read_limit),
         ),

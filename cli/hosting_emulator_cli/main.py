@@ -312,11 +312,11 @@ _SECTIONS = {
 def cli() -> None:
     """A local emulator of the Project Hosting Control API.
 
-    `start` runs the emulator. `exec`, `judge` and `explore` start their own emulator while another
-    command runs. Most other commands talk to an emulator that is already running. Data is written
-    to stdout, and messages to stderr. Each error is printed on one line. After an error, the exit
-    code is 2, unless the command's help says otherwise. A repeatable option also accepts several
-    values separated by commas. If a value contains a comma, put a backslash before it.
+    `start` runs the emulator. `exec`, `judge` and `explore` run another command together with an
+    emulator of their own. Most other commands talk to an emulator that is already running. Data is
+    written to stdout, and messages to stderr. Each error is printed on one line. After an error,
+    the exit code is 2, unless the command's help says otherwise. A repeatable option also accepts
+    several values separated by commas. If a value contains a comma, put a backslash before it.
     """
 
 

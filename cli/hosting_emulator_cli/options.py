@@ -163,7 +163,7 @@ url_options = options(
     option(
         "--control-token",
         metavar="TEXT",
-        help="Token for the control API, if the emulator requires one.",
+        help="Token to send to the control API, if the emulator requires one.",
         env="HOSTING_EMULATOR_CONTROL_TOKEN",
     ),
 )
@@ -184,7 +184,8 @@ organization_option = option(
     "--organization",
     metavar="ORGANIZATION",
     help=(
-        "The organization that the token is for, by alias or id. Default: the user's organization."
+        "The organization that the token is for, by alias or id. Default: the user's first "
+        "organization."
     ),
 )
 output_option = option(
@@ -203,8 +204,8 @@ assume_option = option(
     "--assume",
     metavar="NAME=VALUE",
     help=(
-        "Set an assumption. `contract assumptions` lists the assumptions and their possible "
-        "values. Repeatable."
+        "Set an assumption of the new world. `contract assumptions` lists the assumptions and "
+        "their possible values. Repeatable."
     ),
     multiple=True,
 )
@@ -215,8 +216,8 @@ sealed_option = flag(
     help=(
         "Run CMD and the emulator in a separate network that has only a loopback interface. CMD "
         "cannot reach any other machine, nor other servers on this machine, such as a local "
-        "database. Unix sockets in the file system stay reachable. CMD runs as the same user as "
-        "before. Requires Linux namespaces."
+        "database. Unix sockets in the file system stay reachable. CMD still runs as the same "
+        "user. Requires Linux namespaces."
     ),
 )
 
@@ -330,8 +331,8 @@ vary_options = options(
         "--vary",
         metavar="SEED",
         help=(
-            "Vary responses wherever the contract leaves a choice, as determined by this seed. "
-            "`contract variation-points` lists the choices."
+            "Vary responses at points where the contract leaves a choice, as determined by this "
+            "seed. `contract variation-points` lists the points."
         ),
         env=SEED_VARIABLE,
         is_eager=True,
@@ -340,7 +341,7 @@ vary_options = options(
         "--vary-only",
         "vary_only",
         metavar="POINT",
-        help="Vary responses only at this variation point. Repeatable.",
+        help="With --vary, vary responses only at this variation point. Repeatable.",
         multiple=True,
         callback=_read_points,
         env=ONLY_VARIABLE,
@@ -395,9 +396,9 @@ log_options = options(
         "--log-level",
         choices=("error", "warning", "info", "debug"),
         help=(
-            "Least severe level to log to stderr: error, warning, info (also logs each request "
-            "and each world that is created or deleted) or debug (also logs each commit and due "
-            "event)."
+            "Least severe level to log to stderr: error, warning, info (also logs each request, "
+            "and each world that is created, replaced or deleted) or debug (also logs commits and "
+            "due events)."
         ),
         default="warning",
         env="HOSTING_EMULATOR_LOG_LEVEL",
@@ -405,8 +406,8 @@ log_options = options(
     flag(
         "--log-requests",
         help=(
-            "Log each request to stderr on one line, with its response and the reason for the "
-            "response."
+            "Log each request to stderr on one line, with the status of the response and the "
+            "reasons for it."
         ),
         env="HOSTING_EMULATOR_LOG_REQUESTS",
     ),
@@ -434,21 +435,31 @@ at_option = option(
         "clock, and `now` for other clocks. Cannot be used with --scenario, which sets the time."
     ),
 )
+_judged_at_option = option(
+    "--at",
+    metavar="TIMESTAMP",
+    help=(
+        "World time at which the world of each run starts: a timestamp such as "
+        "2030-01-31T09:30:00Z (RFC 3339), or `now` for the real time. Default: "
+        "2026-01-01T00:00:00Z. Cannot be used with --scenario, which sets the time."
+    ),
+)
 #: Options that determine what a new world contains. Except for `assume`, the command's parameters
 #: have the same names as the settings.
-_import_option = option(
-    "--import",
-    "state",
-    metavar="FILE",
-    help="Start with the world in this file, which `world export` or a failed test has written.",
+_IMPORT_HELP = (
+    "Start with the world in this file, which `world export` or a failed test has written. Cannot "
+    "be used with --scenario, {}--at or --assume."
 )
+_import_option = option("--import", "state", metavar="FILE", help=_IMPORT_HELP.format("--clock, "))
+_judged_import_option = option("--import", "state", metavar="FILE", help=_IMPORT_HELP.format(""))
 _seed_option = option(
     "--seed",
     metavar="TEXT",
     help=(
         "Seed from which the ids, handles and secrets of a new world are generated, unless a "
         "scenario contains a seed. With --import, the seed applies only to what is created after "
-        "the import."
+        "the import, and the default is the seed in the file or, if it contains none, a random "
+        "seed."
     ),
     default=DEFAULT_SEED,
 )
@@ -489,8 +500,8 @@ explored_world_options = options(
 #: The options for a world whose clock is chosen by the command.
 judged_world_options = options(
     _judged_scenario_option,
-    _import_option,
+    _judged_import_option,
     _seed_option,
-    at_option,
+    _judged_at_option,
     assume_option,
 )

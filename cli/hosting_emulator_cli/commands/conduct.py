@@ -87,10 +87,10 @@ def conduct(
 ) -> int:
     """Report mistakes that the client has made.
 
-    Checks every request to the world against a set of rules, each of which is based on a sentence
-    in the contract or in an RFC. The check includes requests that were sent before a reset, or
-    before a scenario was loaded. After the first check, no request is missed until the emulator
-    restarts.
+    Checks the client's requests to the world against a set of rules, each of which is based on a
+    sentence in the contract or in a standard. The first check covers the requests that are still
+    stored, including those that were sent before a reset or before a scenario was loaded. After the
+    first check, no request is missed until the emulator restarts.
 
     The exit code is 1 if there is a finding of the severity in --severity (by default, warning) or
     worse. Otherwise, it is 2 if the world received no request, or if a request could not be

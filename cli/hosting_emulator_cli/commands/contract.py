@@ -37,8 +37,8 @@ def contract() -> None:
     """Show the contract as the emulator understands it.
 
     Without --url and --world, the commands print the defaults, and need no running emulator. With
-    --url or --world, they print what applies to the running emulator. `check` checks any server
-    against the contract.
+    one of these options, they print what applies to the running emulator or to the world. `check`
+    checks any server against the contract.
     """
 
 
@@ -311,8 +311,8 @@ def check(
     observed from outside the server. Where the contract is silent and the server behaves
     differently from this emulator, the report lists the differences as assumptions for a scenario.
 
-    The check needs a project, and changes only what --allow permits. The exit code is 0 if the
-    server complies, 1 if it does not, and 2 if the check could not run.
+    The check needs a project, and changes only what --allow permits. The exit code is 0 if no
+    response contradicts the contract, 1 if one does, and 2 if the check could not run.
     """
     from hosting_emulator_cli import contract_report
     from hosting_emulator_lab import contract_check

@@ -64,7 +64,7 @@ def _findings_text(report: dict[str, Any]) -> str:
 @opt.option(
     "--tls-port",
     metavar="PORT",
-    help="TLS port to check, as in `start --tls-port`.",
+    help="TLS port to check, as in `start --tls-port`. Default: none.",
 )
 @prints(_findings_text, fails=lambda report: not report["ok"])
 @opt.url_options
@@ -73,7 +73,7 @@ def doctor(**options: Any) -> dict[str, Any]:
 
     Checks the versions, the settings of `start`, the ports, the data directory, the certificates,
     name resolution, limits, the clock, proxies and this user's running emulators, and changes
-    nothing. Each line is marked `ok`, `note` or `problem`, and each problem is followed by advice.
+    nothing. Each finding is marked `ok`, `note` or `problem`, and each problem comes with advice.
     The exit code is 1 if there is a problem, and 0 otherwise.
     """
     from hosting_emulator_cli.commands.start import start

@@ -58,8 +58,8 @@ def _read_patience(text: str) -> float:
 @opt.flag(
     "--shrink",
     help=(
-        "If CMD fails with --vary, search for the smallest set of variation points with which it "
-        "still fails. The search takes up to about 40 runs."
+        "With --vary, if CMD fails, search for the smallest set of variation points with which it "
+        "still fails. The search takes up to 41 runs."
     ),
 )
 @opt.user_option
@@ -78,9 +78,9 @@ def _read_patience(text: str) -> float:
     "--failed-world",
     metavar="FILE",
     help=(
-        "If the exit code is not 0, write the world to this file. To open it, run `start --import "
-        "FILE`. Up to 20 other worlds that received requests are written to files in the same "
-        "folder."
+        "If CMD ran and the exit code is not 0, write the world to this file. To open it, run "
+        "`start --import FILE`. Up to 20 other worlds that received requests are written to files "
+        "in the same folder."
     ),
 )
 @opt.option(
@@ -104,11 +104,14 @@ def _read_patience(text: str) -> float:
         "`hosting-emulator conduct`."
     ),
 )
-@opt.skip_rule_option("Do not check this conduct rule. Repeatable.")
+@opt.skip_rule_option("With --conduct, do not check this conduct rule. Repeatable.")
 @opt.sealed_option
 @opt.flag(
     "--quiet",
-    help="Print only errors and conduct findings. Print a report only if --report is set.",
+    help=(
+        "Apart from CMD's own output, print only errors and conduct findings, and the report only "
+        "if --report is set."
+    ),
 )
 @command_argument
 def exec_(
@@ -127,37 +130,39 @@ def exec_(
 ) -> int:
     """Run a command with a fresh emulator, and exit with the command's exit code.
 
-    `exec -- CMD [ARGS]` starts an emulator on a free port and runs CMD with the environment
-    variables below. The scenario, seed, clock and assumptions can also be set in a settings file in
-    this directory (see `start`).
+    `exec -- CMD [ARGS]` starts an emulator and runs CMD with the environment variables below. The
+    options that describe the world and select the user can also be set in a settings file in this
+    directory (see `start`).
 
     \b
       HOSTING_BASE_URL           the API
       HOSTING_DEV_BASE_URL       the API at the contract's development server
       HOSTING_TOKEN              a token for --user, for ten years of world time
       HOSTING_ORGANIZATION_ID    an organization
-      HOSTING_PROJECT_ID         a project of this organization, if it has one
+      HOSTING_PROJECT_ID         a project (of this organization, if it has one)
       HOSTING_CONTROL_URL        the control API: clock, faults, requests and more
       HOSTING_ISSUER_URL         the identity provider, for OpenID discovery
       HOSTING_EMULATOR_URL       the emulator, for commands of this tool in CMD
       HOSTING_EMULATOR_WORLD     the world, for commands of this tool in CMD
-      HOSTING_EMULATOR_EXEC_URL  the emulator, for the pytest plugin
+      HOSTING_EMULATOR_EXEC_URL  the emulator, for the pytest plugin and the SDK
       HOSTING_TLS_URL            the dev origins, with --tls-port
       HOSTING_CA_FILE            the authority to trust, with --tls-port
 
     When CMD exits, `exec` stops the emulator and any processes that CMD left running, and deletes
-    the state. Ctrl-C stops CMD and the emulator. A second Ctrl-C kills CMD immediately, except with
-    `--kill-after never`.
+    the state. Ctrl-C is passed on to CMD, and `exec` ends when CMD has exited (see --kill-after). A
+    second Ctrl-C kills CMD immediately, except with `--kill-after never`.
 
     The exit code is that of CMD, 127 if CMD was not found, 126 if CMD could not be run, and 128+N
     after signal N. It is 2, and CMD is not run, if the emulator could not start or if --sealed was
-    refused. It is also 2 if CMD succeeded but --conduct could not reach a verdict. Possible reasons
-    are that no request reached the emulator (only with `error`), that the emulator did not respond
-    when CMD exited, or that a check itself failed.
+    refused. If CMD succeeded, the exit code is 1 if `--conduct error` found mistakes, and 2 if
+    --conduct could not reach a verdict or `--report always` could not print a report. Possible
+    reasons are that no request reached the emulator (only with `--conduct error`), that the
+    emulator did not respond when CMD exited, or that a check itself failed.
 
-    The report, the verdict and --failed-world cover all worlds, including those that CMD created,
-    reset or deleted. The report and --conduct also list TCP connections from CMD to other machines.
-    This works only on Linux, and may miss brief connections. --sealed prevents such connections.
+    The verdict covers all worlds in this emulator, including those that CMD created, reset or
+    deleted. The report covers the latest five of the worlds that received requests. The report and
+    --conduct also list TCP connections from CMD to other machines. This works only on Linux, and
+    may miss brief connections. --sealed prevents such connections.
     """
     from hosting_emulator_cli import execution, sealing, varied_execution
 

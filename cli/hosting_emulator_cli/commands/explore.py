@@ -77,9 +77,10 @@ def _read_point(text: str) -> FaultPoint:
     "--faults",
     metavar="KIND,...",
     help=(
-        "Try only these faults: a kind such as timeout (see `fault kinds`), abort:CODE, abort:* "
-        "for all codes, gateway_error:STATUS, `wire` for all kinds, or one of the failures that "
-        "--outcomes adds. Repeatable."
+        "Try only these faults: timeout, abort, rate_limit, connection_reset, gateway_error, "
+        "truncate, empty_response, malformed_response, latency, slow_response (or `wire` for all of "
+        "these), stalled_response, abort:CODE, abort:* for all codes, gateway_error:STATUS, or one "
+        "of the failures that --outcomes adds. Repeatable."
     ),
     multiple=True,
     callback=opt.read_words(f"{_FAULT_POINTS}:check_faults"),
@@ -106,12 +107,13 @@ def _read_point(text: str) -> FaultPoint:
 )
 @run_options(
     default_jobs="three per processor, at least 4 and at most 16",
+    limited="run",
     longer_limits="For the failures that --outcomes adds, the default is twice as long.",
 )
 @opt.option(
     "--max-runs",
     metavar="N",
-    help="Perform at most N runs, distributed over all requests.",
+    help="Perform at most N runs with faults, distributed over the requests.",
     type=WholeNumber(1),
     default=300,
 )
@@ -120,7 +122,10 @@ def _read_point(text: str) -> FaultPoint:
     "--trial",
     "point",
     metavar="TRIAL",
-    help="Repeat only this trial from a report (CALL#N/FAULT/PHASE), and show CMD's output.",
+    help=(
+        "Repeat only this trial from a report (CALL#N/FAULT/PHASE), and show CMD's output. Cannot "
+        "be used with --json, --results, --junit or --html."
+    ),
     type=TextType("trial", _read_point),
 )
 @opt.choice(
@@ -172,7 +177,7 @@ def explore(
     """Find the failures that a command does not survive.
 
     `explore -- CMD [ARGS]` first runs CMD twice without faults. Both of these clean runs must
-    succeed. For each request in a clean run, `explore` then runs CMD again with each fault that is
+    succeed. For the requests in a clean run, `explore` then runs CMD again with each fault that is
     worth trying: before the request takes effect and, if that can make a difference, also after it.
     Each run has its own world. By default, the clock of the world is `skip`, so polls advance it.
     CMD gets the same environment variables as with `exec`.
@@ -188,8 +193,8 @@ def explore(
     connections.
 
     The exit code is 0 if CMD survived all faults that were tried, 1 if it did not or broke a
-    conduct rule (see --conduct), 2 if CMD could not be explored, and 130 after Ctrl-C, when the
-    results so far are still reported.
+    conduct rule (see --conduct), 2 if CMD could not be explored or the results are inconclusive,
+    and 130 after Ctrl-C, when the results so far are still reported.
     """
     from hosting_emulator_cli import exploration, sealing
     from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions

@@ -43,8 +43,10 @@ if TYPE_CHECKING:
 def fault() -> None:
     """Arm and remove faults, such as refused requests and altered or lost responses.
 
-    Faults are applied in the order in which they were armed. Each fault affects only one world,
-    except `refuse_connections` and, without a project, `bad_certificate`.
+    If several faults match a request, they are tried in the order in which they were armed, but
+    those that act before the commit come first. Delays add up, and most other faults prevent the
+    later ones from acting. Each fault affects only one world, except `refuse_connections` and,
+    without a project, `bad_certificate`.
     """
 
 
@@ -86,7 +88,7 @@ class _AddCommand(HelpCommand):
 @target_options(
     "requests",
     "Affect only requests to this call or other endpoint, such as list_deployments, redeem_ticket "
-    "or idp_token.",
+    "or idp_token. Default: all API calls, but no other endpoints.",
 )
 @opt.option(
     "--method",
@@ -96,7 +98,10 @@ class _AddCommand(HelpCommand):
 @opt.option(
     "--path",
     metavar="PATTERN",
-    help="Affect only requests whose path matches this pattern, such as /v1/projects/*/domains.",
+    help=(
+        "Affect only requests whose path matches this pattern, in which * stands for any text, such "
+        "as /v1/projects/*/domains."
+    ),
 )
 @opt.option(
     "--header",
@@ -121,7 +126,7 @@ class _AddCommand(HelpCommand):
     metavar="PATH=VALUE",
     help=(
         "Affect only requests in whose body the field at PATH has this value, such as "
-        "key.name=ci*. Repeatable."
+        "key.name=ci*. In text, * stands for any text. Repeatable."
     ),
     multiple=True,
     type=TYPED_VALUE,
@@ -146,7 +151,10 @@ class _AddCommand(HelpCommand):
 @opt.option(
     "--after-commit/--before-commit",
     "after_commit",
-    help="Act after the request has taken effect, or before it takes effect (default).",
+    help=(
+        "Act after the request has taken effect, or before it takes effect (default), which most "
+        "faults then prevent. Some faults do not accept this option."
+    ),
 )
 @opt.option(
     "--json-fault",

@@ -75,7 +75,10 @@ def _intervention_text(result: Any) -> str | None:
 @opt.flag(
     "--all",
     "everything",
-    help="Apply the intervention to all operations, tickets or keys that match the fields.",
+    help=(
+        "Apply the intervention to all unfinished operations, unused tickets or active keys that "
+        "match the fields."
+    ),
 )
 @prints(_kinds_text, words=_intervention_text)
 @opt.world_option

@@ -71,16 +71,20 @@ def _read_trial(text: str) -> Trial:
 @opt.option(
     "--trial",
     metavar="TRIAL",
-    help="Repeat only this trial from a report, and show CMD's output.",
+    help=(
+        "Repeat only this trial from a report, and show CMD's output. Cannot be used with --json, "
+        "--junit or --html."
+    ),
     type=TextType("trial", _read_trial),
 )
 @run_options(
     default_jobs="depends on the processors, up to eight per processor and at most 32",
+    limited="trial",
     longer_limits=(
         "For failures that persist and for responses that never arrive, the default is longer."
     ),
 )
-@opt.skip_rule_option("Skip this conduct rule. Repeatable.")
+@opt.skip_rule_option("Do not check this conduct rule. Repeatable.")
 @opt.sealed_option
 @opt.judged_world_options
 @opt.user_option
@@ -106,24 +110,25 @@ def judge(
     """Find out whether a command would survive the real service.
 
     `judge -- CMD [ARGS]` runs CMD many times, each time in a fresh world, and reports what CMD does
-    wrong. For each cause, the report contains the evidence, the sentence in the contract, the
-    remedy, and a command line that reproduces the failure. CMD may be a program or a test suite in
-    any language. It gets the same environment variables as with `exec`, and must exit with code 0
-    if nothing goes wrong.
+    wrong. For each cause, the report contains the evidence, the sentence in the contract or in a
+    standard, the remedy, and a command line that reproduces the failure. CMD may be a program or a
+    test suite in any language. It gets the same environment variables as with `exec`, and must exit
+    with code 0 if nothing goes wrong.
 
-    The first three runs are clean runs, which must succeed, and in which the conduct rules are
-    checked. In each of the trials that follow, something goes wrong: a response is lost, late or
-    unreadable, the service refuses a request, an operation fails or never ends, or the token
-    expires. Other trials vary responses wherever the contract leaves a choice. A failure counts
+    Three clean runs, in which nothing goes wrong, must succeed. The conduct rules are checked in
+    these runs. In most trials, something goes wrong: a response is lost, late or unreadable, the
+    service refuses a request, an operation fails or never ends, or the token expires. Other trials
+    vary responses where the contract leaves a choice, or alter part of a response. A failure counts
     only if the same trial reproduces it while no other run is in progress.
 
     The report also lists TCP connections from CMD to other machines, one of which may be the real
     service. This works only on Linux, and may miss brief connections. --sealed prevents such
     connections.
 
-    The exit code is 0 if CMD survived and at least one failure of each kind was tried at each call,
-    1 if a cause of severity warning or worse was found (see --severity), 2 if CMD could not be
-    judged, and 130 after Ctrl-C, when the causes found so far are still reported.
+    The exit code is 0 if CMD survived, 1 if a cause of severity warning or worse was found (see
+    --severity), 2 if CMD could not be judged, and 130 after Ctrl-C, when the causes found so far
+    are still reported. CMD survived only if each kind of failure was tried at least once at each
+    call, and if the trials include an expired token and varied responses.
     """
     from hosting_emulator_cli import judging, sealing
 

@@ -96,7 +96,8 @@ _filters = opt.options(
 def requests() -> None:
     """Show the request log: requests, their responses, and the reasons for these responses.
 
-    The log contains a world's latest 1,000 requests, without secrets. All times are world time.
+    The log contains a world's latest 1,000 requests, without secrets, and at most the first 16 KiB
+    of each body. Timestamps are in world time.
     """
 
 
@@ -152,8 +153,9 @@ def _put_list(
 def show(world: HostingEmulator, n: int, as_json: bool) -> None:
     """Show a single request with its trail, headers and bodies.
 
-    N is the number of the request in the list. The trail explains the response. If the client is
-    not allowed to see a resource, the trail says that the resource exists, and who can see it.
+    N is the number of the request in the list. The trail explains the response. If a resource was
+    not found because the client is not allowed to see it, the trail says that the resource exists,
+    and who can see it.
     """
     put_whole(world, world.requests.whole(n), as_json)
 
@@ -293,13 +295,16 @@ def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> Non
     "--user",
     metavar="USER",
     help=(
-        "Send all requests as this user, by alias or id. Default: the user of each recorded "
-        "request."
+        "Send the requests as this user, by alias or id. Default: the user of each recorded "
+        "request, or `owner` if the recording does not name the users."
     ),
 )
 @opt.flag(
     "--no-time",
-    help="Do not advance the clock between requests by the time that passed in the recording.",
+    help=(
+        "Do not advance the clock between requests by the time that passed in the recording. A clock "
+        "that runs by itself is never advanced."
+    ),
 )
 @opt.json_option
 @opt.with_world
@@ -317,11 +322,14 @@ def replay(
     """Resend recorded requests, and compare the responses with the recorded ones.
 
     FILE is an HTTP Archive from `requests har`, from a browser or from a proxy, or the output of
-    `requests list --json --whole`. The requests are sent to a temporary world, or to the world
-    in --world if this option is on the command line. The temporary world starts in the same state
-    as the recorded world if the recording contains this state, as that of `requests har` does. Ids,
-    cursors, secrets and times that a server generates are allowed to differ. The exit code is 1 if
-    a response differs in any other way.
+    `requests list --json --whole`. The requests are sent to a temporary world, or to the world in
+    --world if this option is on the command line. --world cannot be used with --fresh, --scenario,
+    --seed or --assume. The temporary world starts in the same state as the recorded world if the
+    recording contains this state, as that of `requests har` does by default.
+
+    The statuses, bodies and some headers of the responses are compared. Ids, cursors and secrets
+    that a server generates are allowed to differ, and times are compared relative to the start of
+    the recording. The exit code is 1 if a response differs in any other way.
     """
     if file.isdigit():
         raise click.UsageError(

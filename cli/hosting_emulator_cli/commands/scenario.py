@@ -149,8 +149,8 @@ def load(world: HostingEmulator, name: str, replace: bool) -> Any:
     """Replace a world's content with a scenario.
 
     SCENARIO is a name in the library or a YAML file. If it contains an error, the world does not
-    change. The command reports how the time, the clock and the request log change, and how to undo
-    the load.
+    change. If the world does not exist, it is created. Otherwise, the command reports how the time,
+    the clock and the request log change, and how to undo the load.
     """
     summary = world.load_scenario(replace=replace, **choose_scenario(name))
     say_warnings(summary.warnings)
@@ -177,7 +177,7 @@ def load(world: HostingEmulator, name: str, replace: bool) -> Any:
 )
 @opt.flag(
     "--replace",
-    help="Allow --world to replace a stored world that contains changes.",
+    help="With --world, also replace a stored world that contains changes.",
 )
 @opt.vary_options
 @opt.junit_option
@@ -193,7 +193,7 @@ def run(
     world: str | None,
     replace: bool,
 ) -> int:
-    """Run stories against the running emulator, and report each step.
+    """Run stories in the running emulator, and report each step.
 
     SCENARIO is a name in the library or a YAML file. The exit code is 1 if a story fails, and 2 if
     a scenario contains an error or no emulator is running.
@@ -292,10 +292,10 @@ def record(
     """Write a scenario that reproduces a world's history.
 
     The scenario is written to FILE (- for stdout). It contains the world at the start, the requests
-    with their responses as the expected responses, and all faults, interventions and clock changes.
-    The command reports each request that it has to leave out. Ids and secrets are replaced by
-    variables. The scenario is written only if its story passes. If the history cannot be expressed
-    as a scenario, the error message says why.
+    with their responses as the expected responses, and the faults, outcomes, interventions and
+    clock changes. The command reports each request that it has to leave out. Ids and secrets are
+    replaced by variables. The scenario is written only if its story passes. If the history cannot
+    be expressed as a scenario, the error message says why.
     """
     from hosting_emulator.sdk.text import count_text
 

@@ -79,7 +79,10 @@ SECTIONS = {
 )
 @opt.flag(
     "--ephemeral",
-    help="Keep the state only in memory, so it is lost when the emulator stops.",
+    help=(
+        "Keep the state only in memory, so it is lost when the emulator stops. Cannot be used with "
+        "--data-dir."
+    ),
 )
 @opt.choice(
     "--durability",
@@ -94,7 +97,9 @@ SECTIONS = {
 @opt.option("--user", metavar="USER", help=opt.USER_HELP, env="HOSTING_EMULATOR_USER")
 @opt.flag(
     "--watch",
-    help="Reload the scenario file whenever it changes. A file with errors is not loaded.",
+    help=(
+        "Reload the YAML file in --scenario whenever it changes. A file with errors is not loaded."
+    ),
 )
 @opt.flag(
     "--salvage",
@@ -106,9 +111,9 @@ SECTIONS = {
 @opt.flag(
     "--replace",
     help=(
-        "Allow --scenario or --import to replace a stored world. Without --replace, `start` "
-        "refuses to do so. If --scenario or --import is set in a variable or a settings file, "
-        "`start` keeps the stored world."
+        "Allow --scenario or --import to replace a stored world. Without --replace, `start` fails "
+        "if there is a stored world. However, if --scenario or --import is set in a variable or a "
+        "settings file, `start` continues with the stored world."
     ),
 )
 @opt.option(
@@ -144,7 +149,9 @@ SECTIONS = {
     metavar="TEXT",
     help=(
         "Token for the control API. Requests from other machines or through a proxy must send it "
-        "in the X-Control-Token header."
+        "in the X-Control-Token header, except for health checks, the documentation and the "
+        "identity provider. Default: a random token if --host or --public-url lets other machines "
+        "connect, and otherwise none."
     ),
     env="HOSTING_EMULATOR_CONTROL_TOKEN",
 )
@@ -153,7 +160,8 @@ SECTIONS = {
     "--detach",
     help=(
         "Run the emulator in the background, and return when it is ready. The log is written to "
-        "emulator.log in the data directory. To stop the emulator, run `stop`."
+        "emulator.log in the data directory or, with --ephemeral, to a file whose path is printed. "
+        "To stop the emulator, run `stop`."
     ),
 )
 @opt.flag(
@@ -163,7 +171,10 @@ SECTIONS = {
 )
 @opt.flag(
     "--quiet",
-    help="Print nothing when the emulator is ready. The log is still written to stderr.",
+    help=(
+        "Print nothing when the emulator is ready. The log is still written. Cannot be used with "
+        "--json."
+    ),
 )
 @opt.option(
     "--ready-file",
@@ -184,7 +195,7 @@ def start(
     ephemeral: bool,
     **settings_options: Any,
 ) -> None:
-    """Run the emulator until Ctrl-C.
+    """Run the emulator until Ctrl-C or `stop`.
 
     When the emulator is ready, it prints its addresses, a token, and the commands for a first
     request. With --detach, it then keeps running in the background.

@@ -52,7 +52,10 @@ def _stopped_text(stopped: Sequence[dict[str, Any]]) -> str:
 @opt.flag(
     "--all",
     "is_for_all",
-    help="Stop all running emulators that this user has started with `start`.",
+    help=(
+        "Stop all running emulators that this user has started with `start`. Cannot be used with "
+        "--url."
+    ),
 )
 @opt.option(
     "--timeout",
@@ -66,11 +69,12 @@ def _stopped_text(stopped: Sequence[dict[str, Any]]) -> str:
 def stop(
     is_for_all: bool, timeout_s: float, url: str | None, control_token: str | None
 ) -> list[dict[str, Any]]:
-    """Stop the emulator of this folder, and wait until it has exited.
+    """Stop a running emulator, and wait until it has exited.
 
-    Like after Ctrl-C, the emulator stores its worlds before it exits. --json prints the address,
-    the process and the data directory of each emulator that was stopped. An emulator that a test
-    run or `exec` started cannot be stopped separately: it exits together with that program.
+    Without --url and --all, the command stops the emulator of this folder. As after Ctrl-C, an
+    emulator with a data directory stores its worlds before it exits. --json prints the address, the
+    process ID and the data directory of each emulator that was stopped. An emulator that a test run
+    or `exec` started cannot be stopped separately: it exits together with that program.
     """
     if is_for_all:
         if is_typed("url"):

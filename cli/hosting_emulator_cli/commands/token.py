@@ -58,7 +58,10 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
 )
 @opt.flag(
     "--api-key",
-    help="Instead of a token, create a user API key and print its value.",
+    help=(
+        "Instead of a token, create a user API key and print its value. Cannot be used with "
+        "--without-session or --lifetime."
+    ),
 )
 @opt.option(
     "--permission",
@@ -74,8 +77,9 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     "--lifetime",
     metavar="DURATION",
     help=(
-        "How long the token is valid, in world time, such as 90s or 1h. Default: ten years. By "
-        "contrast, a token that a user gets by signing in is valid for one hour."
+        "How long the token is valid, in world time, from 1s to 3650d, such as 90s or 1h. Default: "
+        "ten years. By contrast, a token that a user gets by signing in is valid for one hour, "
+        "unless the assumption token_lifetime is changed."
     ),
     type=TextType("duration", _read_lifetime),
 )
@@ -90,10 +94,10 @@ def token(
     permissions: tuple[str, ...],
     lifetime: str | None,
 ) -> AccessToken | NewApiKey:
-    """Print an access token.
+    """Print an access token or, with --api-key, a new user API key.
 
-    Prints only the token, for use in an Authorization header. --json also prints when the token
-    expires. The token stays valid if world time moves back, for example after a reset.
+    Prints only the token or key, for use in an Authorization header. --json also prints when it
+    expires. A token stays valid if world time moves back, for example after a reset.
     """
     if api_key and (without_session or lifetime is not None):
         raise click.UsageError("--without-session and --lifetime cannot be used with --api-key")

@@ -65,8 +65,8 @@ def why(world: HostingEmulator, subject: str | None, as_json: bool) -> None:
     SUBJECT is an operation (by id), a project (by alias or id), or a request (by its number in the
     log). For a project, the command explains the operation that is in progress, or else the latest
     operation. Without SUBJECT, it explains up to 20 operations that are in progress. For an
-    operation, it also prints the next event and commands that advance the operation. All times are
-    world time.
+    operation in progress, it also prints the next event, if any, and commands that advance the
+    operation. Timestamps are in world time.
     """
     if subject is None:
         return _put_all(world, as_json=as_json)

@@ -91,7 +91,10 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
 @opt.option(
     "--seed",
     metavar="TEXT",
-    help="Seed from which ids, handles and secrets are generated.",
+    help=(
+        "Seed from which ids, handles and secrets are generated, unless a scenario contains a seed. "
+        "Default: the emulator's --seed."
+    ),
 )
 @opt.option(
     "--clock",
@@ -99,7 +102,7 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
     metavar="MODE",
     help=(
         "Clock mode: real, frozen, skip, or scaled:RATE (RATE is the number of world seconds per "
-        "real second)."
+        "real second). Default: the clock of the scenario, or real without a scenario."
     ),
 )
 @opt.at_option
@@ -109,7 +112,10 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
 @opt.option(
     "--ttl",
     metavar="SPAN",
-    help="Delete the world if it receives no request for this long, in real time, such as 6h.",
+    help=(
+        "Delete the world after it has received no requests for at least this long, in real time, "
+        "such as 6h."
+    ),
 )
 @prints("{value.name}", words=_new_world_text)
 @opt.with_client
@@ -125,7 +131,8 @@ def create(
 ) -> WorldSummary:
     """Create a world and print its name.
 
-    NAME consists of up to 63 lower-case letters, digits and hyphens. Default: a generated name.
+    NAME consists of up to 63 lower-case letters, digits and hyphens, and does not start with a
+    hyphen. Default: a generated name.
     """
     world_options["clock"] = clock_request(mode, at) or None
     world_options["assumptions"] = dict(assume) or None
@@ -172,7 +179,7 @@ _CHANGED_KINDS = {
 @opt.option(
     "--email",
     metavar="EMAIL",
-    help="The user's email address. Default: ALIAS@people.example.",
+    help="The email address of the new user. Default: ALIAS@people.example.",
 )
 @opt.option(
     "--organization",
@@ -188,8 +195,8 @@ _CHANGED_KINDS = {
     "--role",
     metavar="ROLE",
     help=(
-        "The user's role: owner or member in an organization, or owner, maintainer or reader in a "
-        "project."
+        "The user's role: owner or member (default) in an organization, or owner, maintainer or "
+        "reader in a project."
     ),
 )
 @opt.option(
@@ -203,7 +210,10 @@ _CHANGED_KINDS = {
 @opt.option(
     "--file",
     metavar="FILE",
-    help="Add everything in the `world` section of this scenario file (- for stdin).",
+    help=(
+        "Add the records in the `world` section of this scenario file (- for stdin). Used instead "
+        "of KIND and NAME."
+    ),
 )
 @prints(words=intervention_sentence)
 @opt.with_world
@@ -320,8 +330,8 @@ def _commit_text(commit: CommitEntry) -> str:
 def history(world: HostingEmulator, limit: int) -> list[CommitEntry]:
     """List a world's latest commits, newest first, for use with `rewind` and `fork`.
 
-    A commit is a change that was accepted. The emulator keeps each world's latest 1,000 commits
-    until it stops.
+    A commit is a change that was accepted. Commits that only count requests are not listed. The
+    emulator keeps at most 1,000 commits of each world, and only until it stops.
     """
     return world.commits(limit=limit)
 
@@ -391,11 +401,12 @@ def delete(client: ControlClient, name: str) -> None:
 )
 @opt.with_world
 def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None:
-    """Export a world's complete state as one JSON document.
+    """Export a world's current state as one JSON document.
 
-    By default, the document does not contain the seed, and a world that is imported from it gets a
-    new seed. The imported world accepts the same API keys, but not the access tokens that were
-    issued earlier. Its later ids and secrets differ from those of the original world.
+    The document contains neither the request log nor the history of commits. By default, it does
+    not contain the seed either, so a world that is imported from it gets a new seed. Such a world
+    accepts the same API keys, but not the access tokens that were issued earlier. Its later ids and
+    secrets differ from those of the original world.
     """
     state = world.export(with_seed=with_seed)
     put_document(state, output, f"World {world.name} was written to")
