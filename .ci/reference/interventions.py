@@ -13,11 +13,11 @@ intervention is `{at: 5m, intervene: {NAME: {FIELD: VALUE}}}`, and in Python
 `hosting_emulator.intervene("NAME", FIELD=VALUE)`. An impossible intervention is refused with the
 reason, and changes nothing.
 
-Identify an operation by its id, or by the project whose claim it holds. In a world with only one
-project or organization, you can omit `project` and `organization`. With `all`, an intervention applies
-to every unfinished operation of the `project` or the world, to every unused ticket of the `user`, or
-to every active key of the `user` or the `organization`. It skips those to which it cannot apply, and
-the response contains their number."""
+Identify an operation by its id, or by the project whose claim it holds. You can omit `project` in a
+world with only one project, and `organization` in a world with only one organization. With `all`, an
+intervention applies to every unfinished operation, unused ticket or active key in the world, or only to
+those of the `project`, the `user` or the `organization`. It skips those to which it cannot apply, and
+the message says how many were skipped."""
 
 
 def render() -> str:

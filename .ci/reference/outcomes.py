@@ -7,16 +7,16 @@ from reference.markdown import docstring, join
 from reference.triggers import DEFINITIONS, fields_table, kind_sections
 
 INTRODUCTION = """\
-An outcome determines in advance how the next operation ends. `hosting-emulator outcome add KIND
-OPTION=VALUE` arms an outcome in a running emulator, and prints the outcome's id. In a scenario file,
-the same outcome is `outcomes: [{KIND: {OPTION: VALUE}}]`. For all kinds,
+An outcome determines in advance how the next matching operation proceeds and ends. `hosting-emulator
+outcome add KIND OPTION=VALUE` arms an outcome in a running emulator, and prints the outcome's id. In a
+scenario file, the same outcome is `outcomes: [{KIND: {OPTION: VALUE}}]`. For all kinds,
 [conditions](conditions.md) determine to which operations an outcome applies.
 
-An outcome applies to one operation, unless `times` sets another number. It applies with every clock
-and profile, and after a restart, a fork or a rewind. `queued` and `running` set how long the operation
-is in these states, even with a profile that counts polls. An outcome that could never act is refused
-with the reason, for example if operations of the call do not have its phase. `stick` with `for`
-requires a profile in which time advances operations."""
+An outcome applies to one operation, unless `times` sets another number. It works with every clock, and
+survives a restart of the emulator. `queued` and `running` set how long the operation is in these
+states, even with a profile that counts polls. An outcome is refused, with the reason, if operations
+that the call starts do not have its phase, or could not end in this way. `stick` with `for` requires a
+profile in which time advances operations, or `queued` or `running`."""
 
 
 def render() -> str:

@@ -203,7 +203,7 @@ def test_the_command_runs_in_a_clean_environment(commands: Path, tmp_path: Path)
         )
         assert build, output
     help_text = run([commands / "hosting-emulator", "start", "--help"], cwd=tmp_path)
-    assert "Run the emulator until Ctrl-C." in help_text
+    assert "Run the emulator until Ctrl-C or `stop`." in help_text
     pip(commands, "check", cwd=elsewhere)
 
 

@@ -20,7 +20,8 @@ _CHANCE = "act with this probability (above 0, at most 1), drawn from the world'
 _MOMENT = "a timestamp, or a duration from now"
 _AFTER_COMMIT = (
     "true if the fault acts after the request has been applied, so that only the response is "
-    "replaced or lost (by default, the fault acts first and the request is not applied)"
+    "affected (by default, the fault acts first, and most kinds prevent the request from being "
+    "applied)"
 )
 
 
@@ -44,7 +45,13 @@ class Rule(
     `organization` and `principal` are ids, and `from` and `until` are timestamps.
     """
 
-    call: Annotated[str | None, _described("the call's id, such as list_deployments")] = None
+    call: Annotated[
+        str | None,
+        _described(
+            "the id of a call or other endpoint, such as list_deployments (default: all API calls); "
+            "for an outcome, a call that starts operations"
+        ),
+    ] = None
     project: Annotated[str | None, _described("a project, by alias or id")] = None
     organization: Annotated[str | None, _described("an organization, by alias or id")] = None
     principal: Annotated[str | None, _described("a user, by alias or id")] = None
@@ -66,13 +73,21 @@ class Rule(
         Literal["new", "reused"] | None,
         _described("the request's connection: new, or reused after an earlier request"),
     ] = None
-    times: Annotated[_Count, _described("act on this many requests (at least 1), then stop")] = None
+    times: Annotated[
+        _Count,
+        _described(
+            "act on this many requests (default: no limit) or operations (default: 1), then stop"
+        ),
+    ] = None
     skip_first: Annotated[
-        int, _described("skip this many matching requests before acting", ge=0)
+        int, _described("skip this many matching requests or operations before acting", ge=0)
     ] = 0
     every: Annotated[
         int,
-        _described("act on every n-th matching request: 3 means the 3rd, 6th, 9th and so on", ge=1),
+        _described(
+            "act on every n-th matching request or operation: 3 means the 3rd, 6th, 9th and so on",
+            ge=1,
+        ),
     ] = 1
     probability: Annotated[float, _described(_CHANCE, gt=0, le=1)] = 1.0
     from_: Annotated[

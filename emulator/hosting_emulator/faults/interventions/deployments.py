@@ -43,7 +43,10 @@ def add_deployments(
     ago: Duration | None = None,
     at: str | None = None,
 ) -> str:
-    """`count` deployments are added to a project, with the current time or the time in `ago` or `at`."""
+    """`count` deployments are added to a project, with the current time or the time in `ago` or `at`.
+
+    This time must not be earlier than that of the project's latest deployment.
+    """
     try:
         created_ms = DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
     except ValueError as error:
@@ -112,7 +115,8 @@ def remove_deployments(
     deployment: str | None = None,
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
 ) -> str:
-    """Deployments disappear from a project's list, by default the `count` oldest.
+    """Deployments disappear from a project's list: the one in `deployment`, or else the `count`
+    oldest.
 
     Only deployments that have ended can be removed. Cursors remain valid, and no other deployment
     is repeated or skipped.

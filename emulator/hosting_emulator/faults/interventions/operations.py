@@ -45,7 +45,7 @@ def stick_operation(change: Change, operation: Operation) -> str:
 
 @intervention(project="shop")
 def release_operation(change: Change, operation: Operation) -> str:
-    """A stuck operation continues from where it stopped."""
+    """A stuck operation continues from where it stopped, unless it is waiting for a reconciliation."""
     if not operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is not stuck")
     if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
@@ -59,7 +59,9 @@ def release_operation(change: Change, operation: Operation) -> str:
 
 @intervention(project="shop")
 def step_operation(change: Change, operation: Operation) -> str:
-    """An operation takes its next step now, regardless of its profile."""
+    """An operation that holds its project's claim takes its next step now, regardless of its
+    profile.
+    """
     claim = change.row(PROJECTS, operation.project_id).claim
     if claim != operation.id:
         raise DocumentRefused(
@@ -175,7 +177,9 @@ def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
 
 @intervention(project="shop")
 def hold_claim(change: Change, project: Project) -> str:
-    """An additional operation takes a project's mutation claim, so new operations have to wait."""
+    """An additional operation takes a project's free mutation claim, so new operations have to
+    wait.
+    """
     if project.claim is not None:
         raise DocumentRefused(
             f"operation {project.claim} already holds the claim of {project.alias}"

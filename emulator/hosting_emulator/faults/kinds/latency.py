@@ -18,7 +18,7 @@ class Latency(FaultKind, frozen=True):
     With `jitter_ms`, each delay is random, seeded by the world's seed. With the `uniform`
     distribution, a delay differs from `delay_ms` by at most `jitter_ms`. With `normal`, `jitter_ms`
     is the standard deviation. With `exponential`, delays are longer than `delay_ms`, on average by
-    `jitter_ms`.
+    `jitter_ms`. A delay is never negative, and never longer than ten minutes.
     """
 
     example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}

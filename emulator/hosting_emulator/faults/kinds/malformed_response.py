@@ -7,7 +7,7 @@ _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 
 
 class MalformedResponse(FaultKind, frozen=True):
-    """Send the correct headers and a body of the same length that is not JSON, then close the
+    """Send the correct headers and a body of the correct length that is not JSON, then close the
     connection.
     """
 

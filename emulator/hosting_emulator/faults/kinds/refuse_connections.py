@@ -10,8 +10,8 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 class RefuseConnections(FaultKind, frozen=True):
     """Reset the connection, and refuse every new connection for `for_ms` real milliseconds.
 
-    During this time, the emulator closes its ports, so all worlds and the control API are
-    unreachable.
+    During this time, the emulator closes its ports, so no world can be reached over a new
+    connection, and neither can the control API. Other connections that are already open stay open.
     """
 
     example: ClassVar = {"for_ms": 500}

@@ -10,6 +10,8 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 class ResetInBody(FaultKind, frozen=True):
     """Send the headers and `bytes` bytes of the body, but never the last byte, then reset the
     connection (TCP RST).
+
+    If the response has no body, it is cut off in its first line.
     """
 
     example: ClassVar = {"bytes": 20}

@@ -8,8 +8,8 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class SlicedResponse(FaultKind, frozen=True):
-    """Send the response, including the headers, in slices of `bytes` bytes, pausing for `pause_ms`
-    between them.
+    """Send the response, including the headers, in slices of `bytes` bytes, with pauses of
+    `pause_ms` real milliseconds.
 
     Each slice is written separately, so a client may receive partial lines, headers and UTF-8
     characters.

@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class SlowResponse(FaultKind, frozen=True):
-    """Send the body slowly, at `bytes_per_second` bytes per real second."""
+    """Send the response body slowly, at `bytes_per_second` bytes per real second."""
 
     example: ClassVar = {"bytes_per_second": 2000}
 

@@ -8,7 +8,9 @@ from hosting_emulator.faults.kinds import FaultKind
 
 
 class SlowUpload(FaultKind, frozen=True):
-    """Read the body slowly, at `bytes_per_second` bytes per real second, then handle the request."""
+    """Read the request body slowly, at `bytes_per_second` bytes per real second, then handle the
+    request.
+    """
 
     example: ClassVar = {"bytes_per_second": 2000}
     stage = "upload"

@@ -10,6 +10,8 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut, cut_at
 class Truncate(FaultKind, frozen=True):
     """Send the headers and `bytes` bytes of the body, but never the last byte, then close the
     connection.
+
+    If the response has no body, it is truncated in its first line.
     """
 
     example: ClassVar = {"bytes": 20}

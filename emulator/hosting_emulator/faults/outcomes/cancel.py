@@ -9,9 +9,9 @@ from hosting_emulator.world.records import PartialEffects
 class Cancel(OutcomeKind, frozen=True):
     """The operation and its deployment are cancelled at the end of a phase (default: deploying).
 
-    With `while`, the operation is cancelled as soon as the condition holds during the phase.
-    Without `phase`, the operation can be cancelled in any phase. `leaves` lists the effects that
-    the operation leaves behind: `hosts`, `source`, `deployment` or `dns`.
+    With `while`, the operation is instead cancelled as soon as the condition holds during the phase
+    or, if no `phase` is set, during any phase. `leaves` lists the effects that the operation leaves
+    behind: `hosts`, `source`, `deployment` or `dns`.
     """
 
     example: ClassVar = {"phase": "building"}

@@ -12,9 +12,9 @@ from hosting_emulator.world.records import OperationFailure, OperationOutcome, P
 class Fail(OutcomeKind, frozen=True):
     """The operation fails at the end of a phase (default: deploying), with an error.
 
-    With `while`, the operation fails as soon as the condition holds during the phase. Without
-    `phase`, the operation can fail in any running phase. `leaves` lists the effects that the
-    operation leaves behind: `hosts`, `source`, `deployment` or `dns`.
+    With `while`, the operation instead fails as soon as the condition holds during the phase or, if
+    no `phase` is set, during any running phase. `leaves` lists the effects that the operation
+    leaves behind: `hosts`, `source`, `deployment` or `dns`.
     """
 
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}

@@ -13,8 +13,8 @@ from hosting_emulator.world.records import OperationOutcome
 class Stick(OutcomeKind, frozen=True, rename={"for_": "for"}):
     """The operation gets stuck in a phase until release_operation releases it.
 
-    With `for`, the operation continues after this much world time in the phase. With `while`, the
-    operation stays in the phase only for as long as the condition holds.
+    With `for`, the operation continues after this much world time in the phase. With `while`, it
+    continues when the condition no longer holds.
     """
 
     example: ClassVar = {"phase": "verifying"}
