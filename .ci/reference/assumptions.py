@@ -12,12 +12,12 @@ from reference.markdown import code, codes, join, prose, table
 INTRODUCTION = """\
 The contract is silent on these points. For each, the emulator makes an assumption, and quotes the
 sentence that leaves the point open. A client must not depend on an assumption. `--assume NAME=VALUE`
-of `start`, `exec` and `world create` sets another value, and so do the `assumptions` of a scenario
-or a settings file. An alternative that is marked as *beyond the contract* contradicts a sentence of
-it, and setting it prints a warning."""
+of commands that create a world, such as `start`, `exec` and `world create`, sets another value. So do
+`assumptions` in a scenario and `assume` in a settings file. An alternative that is marked as *beyond
+the contract* contradicts a sentence of it, and setting it prints a warning."""
 
 FIXED = """\
-These assumptions have no alternatives: the table says why."""
+These assumptions cannot be set to another value. The table says why."""
 
 
 def render() -> str:

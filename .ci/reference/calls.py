@@ -42,17 +42,25 @@ def render() -> str:
 def _access(row: dict[str, Any]) -> str:
     text = "any member of the organization"
     if row["role"] is not None:
-        text = f"role {code(row['role'])} or higher"
+        text = f"role {code(row['role'])}"
+        if row["role"] != "owner":
+            text += " or higher"
     if row["interactive"]:
         text += ", signed in"
     return text
+
+
+def _permission(row: dict[str, Any]) -> str:
+    if row["permission"]:
+        return code(row["permission"])
+    return "API keys are refused"
 
 
 def _section(row: dict[str, Any]) -> str:
     facts = [
         ["request", code(f"{row['method']} {row['path']}")],
         ["who is allowed", _access(row)],
-        ["permission of an API key", code(row["permission"]) if row["permission"] else "none"],
+        ["permission of an API key", _permission(row)],
         ["`Idempotency-Key`", "required" if row["idempotent"] else "not used"],
         ["success", f"{row['success']} with {code(row['response'])}"],
         ["problems", ", ".join(_problem(name) for name in row["codes"])],

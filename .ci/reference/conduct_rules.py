@@ -8,7 +8,7 @@ from reference.markdown import join, prose, table
 INTRODUCTION = """\
 `hosting-emulator conduct`, `judge`, `explore`, `exec --conduct` and the pytest plugin report requests
 that break these rules. Each rule quotes the sentence on which it is based. To skip a rule, use
-`--skip-rule RULE`."""
+`--skip-rule RULE` or, with pytest, `--hosting-emulator-skip-rule RULE`. `explore` has no such option."""
 
 
 def render() -> str:

@@ -11,8 +11,8 @@ def render() -> str:
     """Return the page without its title."""
     produced = sum(not problem.by_fault_only for problem in PROBLEMS.values())
     introduction = (
-        f"The contract names {len(PROBLEMS)} problem codes. The calls produce {produced} of them. Only "
-        "faults and scenarios produce the others: `hosting-emulator fault add abort code=CODE`. The "
+        f"The contract names {len(PROBLEMS)} problem codes. By default, the calls produce {produced} of "
+        "them, and only faults produce the others: `hosting-emulator fault add abort code=CODE`. The "
         "`type` of a problem links to the running emulator's page about the code, under "
         "`/_emulator/docs/errors`."
     )

@@ -14,9 +14,9 @@ from reference.cli import contexts, options_of
 from reference.markdown import block, code, codes, join, prose, table
 
 INTRODUCTION = """\
-You can also set most options of `hosting-emulator start` as environment variables, or as keys in a
-settings file. The settings file is `hosting-emulator.yaml` in the folder of your app, or the table
-`[tool.hosting-emulator]` in its `pyproject.toml`. For example:"""
+You can also set each option of `hosting-emulator start` as an environment variable, and most options as
+keys in a settings file. The settings file is `hosting-emulator.yaml` in the folder in which you start
+the emulator, or the table `[tool.hosting-emulator]` in `pyproject.toml` there. For example:"""
 
 EXAMPLE = """\
 # hosting-emulator.yaml
@@ -28,8 +28,10 @@ allow-origin: ["http://app.test:3000"]"""
 
 PRECEDENCE = """\
 An option takes precedence over a variable, a variable over the file, and the file over the default.
-`hosting-emulator doctor` shows where each value comes from. In a variable, separate several values with
-commas, and set a flag to 1. An option without a key cannot be set in the file."""
+`hosting-emulator doctor` shows where each value that is not a default comes from. In a variable,
+separate several values with commas, and set a flag to 1. An option without a key cannot be set in the
+file. `exec`, `judge` and `explore` also read the file, but only the keys that describe the world or
+select the user."""
 
 VARIABLES_OF_COMMANDS = """\
 These variables set options of other commands. `hosting-emulator exec` sets some of them, so that
@@ -38,7 +40,7 @@ commands inside it find the emulator."""
 VARIABLES_OF_CLIENTS = """\
 `exec`, `judge` and `explore` set these variables for the command that they run, and
 `hosting-emulator env` prints them for a shell. `HOSTING_BASE_URL` is the address of the API. The last
-two are set only if the emulator has a TLS port."""
+two are set only if the emulator has a TLS port and runs on the same machine."""
 
 
 def render() -> str:

@@ -63,9 +63,21 @@ def fields_rows(schema: Schema, links: Mapping[str, str]) -> list[list[str]]:
 
 def _alternatives(parts: Sequence[Schema], links: Mapping[str, str]) -> str:
     """Return alternatives in words. A value or a list of such values is described once."""
-    if len(parts) == 2 and parts[1].get("items") == parts[0]:
-        return f"{type_words(parts[0], links)}, or a list of these"
-    words = dict.fromkeys(type_words(part, links) for part in parts)
+    *choices, last = parts
+    text = _either(choices, links)
+    if "items" in last and type_words(last["items"], links) == text:
+        return f"{text}, or a list of these"
+    return _either(parts, links)
+
+
+def _either(parts: Sequence[Schema], links: Mapping[str, str]) -> str:
+    """Return the distinct alternatives in words, joined by `or`."""
+    words: dict[str, None] = {}
+    for part in parts:
+        # A nested choice has alternatives that may also be among the others.
+        nested = next((part[key] for key in ("anyOf", "oneOf") if key in part), [part])
+        for alternative in nested:
+            words.setdefault(type_words(alternative, links))
     return " or ".join(word for word in words if word)
 
 

@@ -7,17 +7,17 @@ from hosting_emulator.variation.points import list_points
 from reference.markdown import codes, join, prose, sentence
 
 INTRODUCTION = """\
-With `--vary SEED`, responses vary wherever the contract leaves a choice. This page lists the points at
-which they vary, each with the sentence that leaves the choice open. A client that depends on one of
-these choices relies on something that the contract does not promise.
+With `--vary SEED`, responses vary at points where the contract leaves a choice. This page lists these
+points, each with the sentence that leaves the choice open. A client that depends on one of these
+choices relies on something that the contract does not promise.
 
 ## Rules for all points
 
-- The same seed and the same requests produce the same bytes. The seeds 1 to 3, 4 to 6, and so
-  on complement each other: of three such seeds, one or two vary at each point, and exactly one omits a
-  given optional field.
-- A choice lasts as long as in a real service, so a client that cannot handle it does not recover with
-  the next response.
+- In the same world, the same seed and the same requests produce the same bytes. The seeds 1 to 3, 4 to
+  6, and so on complement each other: at each point, one or two of three such seeds vary the responses,
+  and exactly one of them omits a given optional field.
+- A choice lasts as long as it would in a real service, in most cases for the whole world. A client that
+  cannot handle such a choice does not recover with the next response.
 - Points are independent. With `--vary-only`, each remaining point varies as before.
 - A variation is part of its world. It survives a restart, a fork, an export and a reset.
 - An assumption that you set keeps its value, and so does the `status` that a fault sets. Words in open
@@ -38,8 +38,8 @@ these choices relies on something that the contract does not promise.
   `error`, `length` or `__proto__`, but never a name that the contract gives to a field of the same
   object.
 
-If the story of a scenario expects one of our choices, such as a status that the contract leaves open, it
-fails with `--vary`. In this case, use `--vary-only` with other points."""
+If the story of a scenario expects one of the emulator's own choices, such as a status that the contract
+leaves open, it can fail with `--vary`. In this case, use `--vary-only` with other points."""
 
 
 def render() -> str:

@@ -29,7 +29,7 @@ is compared with the clean run:
 - The command cannot remove the failure by a reset, a scenario or `fault clear`.
 
 Each run has a single failure. `explore` injects no fault into a request that matches no call, that has
-no valid token, or on which a fault of the scenario already acts."""
+no valid token or API key, or on which a fault of the scenario already acts."""
 
 STEPS_OF_A_JUDGMENT = """\
 1. Clean runs. Three runs without failures must succeed. In the first, polling advances the time. In the
@@ -72,14 +72,14 @@ def render() -> str:
         "## The steps of a judgment",
         STEPS_OF_A_JUDGMENT,
         "## Causes",
-        "A cause is one mistake of a client, however many runs reveal it. If there is a cause of severity "
-        "`error` or `warning`, the exit code is 1. `judge` also reports findings of the "
+        "A cause is one mistake of a client, however many runs reveal it. By default, a cause of "
+        "severity `error` or `warning` makes the exit code 1. `judge` also reports findings of the "
         "[rules of conduct](conduct-rules.md) as causes.",
         table(["cause", "severity", "what the client does", "what to do"], causes),
         "## Faults that explore tries",
-        f"Without `--faults`, `explore` tries these kinds: {codes(KINDS)}. "
-        "`abort:CODE` is one problem code, `abort:*` is every code, and `gateway_error:504` is one "
-        "status.",
+        f"Without `--faults` and `--outcomes`, `explore` tries these kinds: {codes(KINDS)}. "
+        "`--faults` also accepts `stalled_response`. `abort:CODE` is one problem code, `abort:*` is "
+        "every code, and `gateway_error:504` is one status.",
         "With `--outcomes`, it tries failures that begin with one request and do not pass. `refused` "
         "stands for the problems that a call can return and for which a retry cannot help:",
         table(["word", "the request"], effects),

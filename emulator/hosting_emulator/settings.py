@@ -117,7 +117,7 @@ class Settings:
         Setting("log-level", "error, warning, info or debug"),
     ] = "warning"
     log_requests: Annotated[bool, Setting("log-requests", _FLAG)] = False
-    user: Annotated[str | None, Setting("user", "the alias of a user, such as owner")] = None
+    user: Annotated[str | None, Setting("user", "the alias or id of a user, such as owner")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,10 +58,10 @@ PRINCIPLES = (
     "the result.",
     "A client counts as having waited if either world time or real time has passed. Therefore "
     "both a test that moves a frozen clock and a client that sleeps count as having waited.",
-    "Requests with different Authorization headers come from different clients, even if they are for "
-    "the same user. Each client polls, waits and is rate limited independently.",
-    "Requests on one connection come from one client, unless they come from a pool of "
-    "connections. A pool is detected if two requests are in progress at once, or if a "
+    "Requests with different Authorization headers count as coming from different clients, even if "
+    "they are for the same user. Each client polls, waits and is rate limited independently.",
+    "Requests on one connection count as coming from one client, unless the connection belongs to a "
+    "pool. A pool is detected if two requests are in progress at once, or if a "
     "connection is used again after a different connection was used. The next request may then "
     "come from a different worker. A finding that is valid only for a single client is then "
     "reported as a note, but a finding that the number of requests proves remains a warning.",
@@ -74,16 +74,16 @@ PRINCIPLES = (
     "Workers that share a token, and whose requests never overlap, cannot be distinguished from one "
     "client. If one worker is reported because of a different worker's poll, give each worker its "
     "own token or its own world. The same applies to tests that share a world.",
-    "A note never makes a check fail, because the conduct may be intended, or caused by a different "
-    "program.",
+    "By default, a note does not make a check fail, because the conduct may be intended, or caused by "
+    "a different program.",
     "Requests from the emulator's own pages and tools are not checked. Visits to a page of a dev "
     "origin are checked if they have an Authorization header.",
     "Checking starts again after a reset, after a scenario is loaded and after a state is imported. "
     "After a snapshot is restored or the world is rewound, the findings remain, but earlier requests "
     "no longer count against later requests.",
-    "After the first check, every request is checked, even if the log drops it. Requests that left "
-    "the log before the first check are reported as not checked. `exec --conduct` starts checking "
-    "before it runs the command.",
+    "After the first check, no request is missed, even if the log drops it. Requests that left the "
+    "log before the first check are reported as not checked. `exec --conduct` starts checking before "
+    "it runs the command.",
     "A report lists at most 100 findings for each rule, and only counts further findings. Findings "
     "contain no secrets.",
 )

@@ -512,8 +512,10 @@ _ROWS = (
     FixedAssumption(
         name="generated_ids",
         doc=(
-            "Ids are ULIDs that contain the creation time, so they sort by creation time. A "
-            "generated request id is req_ followed by a ULID."
+            "Ids are ULIDs. Those of organizations, users, projects and environments contain the same "
+            "time. All others contain the creation time, so they sort by creation time, unless the "
+            "`id-order` variation point changes this for deployments. A generated request id is req_ "
+            "followed by a ULID."
         ),
         sentence="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
         reason="the contract gives ids the type Ulid, and a ULID starts with its creation time",

@@ -24,7 +24,7 @@ from typing import Final, Literal
 
 #: The last sentence of `Problem.when` for codes that no call returns without a fault. "By default"
 #: is needed because the `condition_codes` assumption can change which codes the calls return.
-BY_FAULT_ONLY: Final = "By default, only fault injection produces this code in this emulator."
+BY_FAULT_ONLY: Final = "By default, only fault injection makes this emulator return such a problem."
 #: The prefix of a meaning that is not stated in the contract.
 _OUR_READING = "Our reading: "
 _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
@@ -91,8 +91,8 @@ ROWS: Final = (
         when=(
             "Every call can return this code, before anything changes. The code is returned for "
             "invalid JSON, a different content type, a value of the wrong type (`1` is not true, "
-            "`1.5` is not an integer), a property other than `enabled` when the flag is set, an "
-            "Idempotency-Key that is missing or not 1 to 128 characters long, a page size "
+            "`1.5` is not an integer), a property other than `enabled` in a request that sets the "
+            "flag, an Idempotency-Key that is missing or not 1 to 128 characters long, a page size "
             "outside 1 to 100, and an environment other than `dev` or `prod`. By default, a "
             "request for a known path with a wrong method also gets this code, with status 405."
         ),
@@ -1134,8 +1134,8 @@ ROWS: Final = (
         ),
         when=(
             "`create_user_api_key` returns this code if the organization has not enabled any "
-            "product permission. All permissions are enabled unless an intervention has disabled "
-            "some."
+            "product permission. By default, all permissions are enabled. A scenario or an "
+            "intervention can disable them."
         ),
         advice=(
             "Retry with exponential backoff, with the same name and Idempotency-Key. A caller "
@@ -1173,8 +1173,8 @@ ROWS: Final = (
         ),
         when=(
             "`read_database_compute` returns this code while the database provider is failing, "
-            "because the contract requires a problem instead of invented defaults. Every call "
-            "returns this code during an outage that is caused by a scenario or a fault."
+            "because the contract requires a problem instead of invented defaults. A fault can make "
+            "every call return this code, for example during an outage in a scenario."
         ),
         advice=(
             "Retry with exponential backoff and a limit. Honor Retry-After if it is present. The "

@@ -121,8 +121,9 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: a request, a manual change such as moving the clock, or a check.
 
-    A step has exactly one action, which is one of the keys up to and including `use`, and options
-    for this action. `user` and `token` are mutually exclusive, as are `body`, `text` and `form`.
+    A step has exactly one action, which is one of the keys from `call` to `use`, and options for
+    this action. However, a step may also consist of just a `note`. `user` and `token` are mutually
+    exclusive, as are `body`, `text` and `form`.
     """
 
     user: str | None = None

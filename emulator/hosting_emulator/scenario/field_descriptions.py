@@ -19,10 +19,13 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         ),
         "clock": "The clock with which the world starts. Default: a frozen clock.",
         "assumptions": "Assumptions that differ from the defaults, by name.",
-        "vary": "Makes responses vary wherever the contract allows it. Default: no variation.",
+        "vary": (
+            "Makes responses vary at points where the contract leaves a choice. Default: no "
+            "variation."
+        ),
         "world": "Organizations, users, projects and keys. Default: the default world.",
-        "faults": "Faults that are armed at the start, in the order in which they apply.",
-        "outcomes": "Outcomes that are armed at the start, in the order in which they apply.",
+        "faults": "Faults that are armed at the start, in this order.",
+        "outcomes": "Outcomes that are armed at the start, in this order.",
         "timeline": "Faults, outcomes and interventions that act later.",
         "parts": "Named lists of steps, which the story includes with `use`.",
         "story": (
@@ -44,8 +47,8 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
     },
     "WorldPart": {
         "organizations": (
-            "The organizations. With `extends`, an entry replaces the one with the same alias "
-            "in the default world."
+            "The organizations. With `extends`, an organization replaces the one with the same alias "
+            "in the default world, and so does a user or a project."
         ),
         "users": "The users, each of whom can sign in.",
         "projects": "The projects.",
@@ -215,7 +218,10 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         "project": (
             "The project on which the call acts. Default: `shop`, or the world's only project."
         ),
-        "key": "The Idempotency-Key. Default: for calls 1 to 4, a new key for each step.",
+        "key": (
+            "The Idempotency-Key. Default: for calls 1 to 4, a new key each time the step runs, which "
+            "is the same for all attempts of `tries`."
+        ),
         "body": "The JSON body.",
         "text": "A body to send unchanged, instead of `body`.",
         "form": "The fields of a web form, instead of `body`.",

@@ -488,7 +488,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-phase",
-        about="progress.phase has an unknown value",
+        about="`progress.phase` has an unknown value",
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
@@ -513,7 +513,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-reconciliation-state",
-        about="reconciliation.state has an unknown value",
+        about="`reconciliation.state` has an unknown value",
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
@@ -537,7 +537,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-error-code",
-        about="the error.code of a failed operation has an unknown value",
+        about="the `error.code` of a failed operation has an unknown value",
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
@@ -583,7 +583,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-database-state",
-        about="the state or pending_state of a database has an unknown value",
+        about="the `state` or `pending_state` of a database has an unknown value",
         sentence=(
             "data_mode values beyond shared, and database state / pending_state values beyond "
             "init: not shown."
@@ -619,7 +619,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-data-mode",
-        about="data_mode has an unknown value",
+        about="`data_mode` has an unknown value",
         sentence=(
             "data_mode values beyond shared, and database state / pending_state values beyond "
             "init: not shown."
@@ -656,7 +656,7 @@ _ROWS = (
     ),
     Point(
         id="extra-fields",
-        about="objects have additional, unknown fields wherever the contract allows them",
+        about="objects have additional, unknown fields where the contract allows them",
         sentence="No additional properties [said of PoweredByFlag alone].",
         lasts_for=EACH_KIND,
         varies=_with_open_objects,
@@ -698,7 +698,7 @@ _ROWS = (
     ),
     Point(
         id="problem-wording",
-        about="title, detail and suggested_action have different wording, or detail is absent",
+        about="`title`, `detail` and `suggested_action` have different wording, or `detail` is absent",
         sentence=(
             "title | string | yes | minimum length 1; detail | string | no; suggested_action | "
             "string | yes | minimum length 1"
@@ -707,7 +707,7 @@ _ROWS = (
     ),
     Point(
         id="problem-extras",
-        about="a problem has an instance, unknown members, or both",
+        about="a problem has an `instance`, unknown members, or both",
         sentence=(
             "RFC 9457 Problem Details extended with recovery fields; instance | string (URI "
             "reference) | no"

@@ -190,7 +190,7 @@ def hold_claim(change: Change, project: Project) -> str:
 
 @intervention(project="shop")
 def release_claim(change: Change, project: Project) -> str:
-    """The operation that was started by hold_claim ends, and the next waiting operation starts."""
+    """The operation that was started by hold_claim ends, and the next waiting operation, if any, starts."""
     held = change.get(OPERATIONS, project.claim) if project.claim else None
     if held is None or held.kind != HELD:
         raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")
