@@ -176,8 +176,8 @@ world_option = option(
 )
 json_option = flag("--json", "as_json", help="Print JSON.")
 USER_HELP = (
-    "The user that the token is for, by alias (such as member or reader) or id. Default: `owner`, "
-    "or the first organization's owner if there is no user with this alias."
+    "The user that the token is for, by alias (such as member or reader) or id. Default: `owner` "
+    "or, if there is no user with this alias, an owner of the first organization that has one."
 )
 user_option = option("--user", metavar="USER", help=USER_HELP)
 organization_option = option(
@@ -234,12 +234,12 @@ def skip_rule_option(help: str) -> Decorator[Any]:
     )
 
 
-def limit_option(default: int) -> Decorator[Any]:
+def limit_option(default: int, help: str = "Show at most N rows.") -> Decorator[Any]:
     """Declare `--limit`, the number of rows to show, from 1 to 1,000."""
     return option(
         "--limit",
         metavar="N",
-        help="Show at most N rows.",
+        help=help,
         type=WholeNumber(1, 1000),
         default=default,
     )

@@ -217,7 +217,7 @@ def tail(world: HostingEmulator, lines: int, as_json: bool, **filters: Any) -> N
 
 
 @requests.command(epilog=examples("hosting-emulator requests har --output requests.har"))
-@opt.limit_option(default=1000)
+@opt.limit_option(default=1000, help="Write at most N requests, the latest ones.")
 @_filters
 @opt.option(
     "--state/--no-state",
@@ -327,9 +327,10 @@ def replay(
     --seed or --assume. The temporary world starts in the same state as the recorded world if the
     recording contains this state, as that of `requests har` does by default.
 
-    The statuses, bodies and some headers of the responses are compared. Ids, cursors and secrets
-    that a server generates are allowed to differ, and times are compared relative to the start of
-    the recording. The exit code is 1 if a response differs in any other way.
+    The statuses, the bodies and some headers of the responses are compared. Ids, cursors and
+    secrets that a server generates are allowed to differ. A time is allowed to differ if it is as
+    far from the time of its response as in the recording. The exit code is 1 if there is any other
+    difference.
     """
     if file.isdigit():
         raise click.UsageError(
