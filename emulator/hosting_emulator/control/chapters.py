@@ -30,7 +30,7 @@ async def get_chapter_state(
     seed: Annotated[bool, SEED] = False,
     began: Annotated[bool, Query("Export the state at the start of the chapter.")] = False,
 ) -> web.Response:
-    """Export the complete state of a chapter's world, as it is now or was when the chapter ended.
+    """Export the state of a chapter's world, as it is now or was when the chapter ended.
 
     With `began`, the export contains the state at the start of the chapter. Without `seed`, a world
     that is imported from the state gets a new seed, so its new ids and secrets differ from those in

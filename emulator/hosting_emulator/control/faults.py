@@ -22,7 +22,7 @@ from hosting_emulator.messages import FaultKinds, FaultsRemoved, JsonObject
 
 
 def list_faults(engine: Engine) -> list[JsonObject]:
-    """List the armed faults in the order in which they apply."""
+    """List the faults in the order in which they were armed."""
     return list_rules(engine, FAULT)
 
 
@@ -31,7 +31,7 @@ def arm_fault(
     context: Context,
     body: Annotated[FaultDocument, Example({"abort": {"code": "rate_limited"}, "times": 1})],
 ) -> JsonObject:
-    """Arm a fault. It applies after all faults that are already armed.
+    """Arm a fault. Faults that were armed earlier take precedence.
 
     The body describes the fault in the same way as in a scenario.
     """
@@ -44,7 +44,7 @@ def show_fault(engine: Engine, fault: str) -> JsonObject:
 
 
 def remove_fault(engine: Engine, fault: str) -> None:
-    """Remove a fault."""
+    """Remove a fault. The status is 409 if the fault is protected."""
     remove_rule(engine, fault, FAULT)
 
 

@@ -20,7 +20,7 @@ from hosting_emulator.messages import FaultKinds, FaultsRemoved, JsonObject
 
 
 def list_outcomes(engine: Engine) -> list[JsonObject]:
-    """List the armed outcomes in the order in which they apply."""
+    """List the outcomes in the order in which they were armed."""
     return list_rules(engine, OUTCOME)
 
 
@@ -30,7 +30,7 @@ def arm_outcome(
 ) -> JsonObject:
     """Arm an outcome, which determines how the next matching operation proceeds and ends.
 
-    The outcome applies after all outcomes that are already armed.
+    If several outcomes match an operation, only the one that was armed first applies.
     """
     return arm_rule(engine, body, OUTCOME)
 
@@ -41,15 +41,18 @@ def show_outcome(engine: Engine, outcome: str) -> JsonObject:
 
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
-    """Remove an outcome. Operations that have already started with it keep it."""
+    """Remove an outcome. Operations that have already started with it keep it.
+
+    The status is 409 if the outcome is protected.
+    """
     remove_rule(engine, outcome, OUTCOME)
 
 
 def clear_outcomes(engine: Engine) -> FaultsRemoved:
-    """Remove all outcomes, and return how many were removed."""
+    """Remove all outcomes except protected ones, and return how many were removed."""
     return clear_rules(engine, OUTCOME)
 
 
 def list_outcome_kinds() -> FaultKinds:
-    """List all kinds of outcomes with their options and the operations to which they can apply."""
+    """List all kinds of outcomes with their options, and all fields for matching and counting."""
     return describe_outcome_kinds()

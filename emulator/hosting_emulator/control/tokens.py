@@ -34,7 +34,7 @@ class NewToken(Body):
     `lifetime` is a duration in world time from 1s to 3650d, which is ten years and the default. The
     token stays valid after a reset, after a rewind, and after a scenario that moves world time
     back. Without `user`, the token is for the user with the alias `owner` or, if there is no such
-    user, for an owner of the first organization.
+    user, for an owner of the first organization that has one.
     """
 
     user: str | None = None

@@ -1,4 +1,4 @@
-"""Endpoints that export and import a world's complete state.
+"""Endpoints that export and import a world's state.
 
 Here, an exported state is a plain JSON object, because its members depend on the storage format,
 which differs between versions.
@@ -41,7 +41,7 @@ _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]
 
 
 async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.Response:
-    """Export a world's complete state.
+    """Export a world's current state, without its request log and its history of commits.
 
     Without `seed`, a world that is imported from the state gets a new seed, so its new ids and
     secrets differ from those in the original world.
@@ -51,7 +51,7 @@ async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.
 
 
 async def export_response(world: World, *, seed: bool) -> web.Response:
-    """Return a response with a world's complete state. Other requests can be handled during the export."""
+    """Return a response with a world's state. Other requests can be handled during the export."""
     key = (id(world), seed)
     export = _exports.get(key)
     if export is None:

@@ -64,7 +64,7 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
     commit: Annotated[int, doc("The number of the latest commit.")]
     scenario: Annotated[
         str | None,
-        doc("The file name of the scenario that a reset restores; null for the default world."),
+        doc("The file name of the scenario that a reset restores; null if there is no scenario."),
     ]
     clock: Annotated[ClockState, doc("The state of the world's clock.")]
     assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]

@@ -666,7 +666,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def export(
         self, path: str | Path | None = None, *, with_seed: bool = False
     ) -> messages.JsonObject:
-        """Return this world's complete state as one document. If `path` is given, also write it to
+        """Return this world's current state as one document. If `path` is given, also write it to
         this file.
 
         To import the document, use `hosting-emulator start --import PATH` or `fresh(state=…)`. With
