@@ -43,7 +43,7 @@ def outcome() -> None:
     For example, an outcome makes an operation fail, get stuck or await reconciliation in one of its
     phases: queued, building (only for a Git source), deploying or verifying. An outcome applies to
     the next matching operation, or to several operations with --times. At most one outcome applies
-    to an operation: of those that match, the one that was armed first.
+    to an operation: of those that could apply, the one that was armed first.
     """
 
 
