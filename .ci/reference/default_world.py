@@ -9,9 +9,9 @@ from hosting_emulator.world.population_parts import OrganizationPart, ProjectPar
 from reference.markdown import code, join, table
 
 INTRODUCTION = """\
-A new world contains these organizations, users and projects, unless it is created from a
-[scenario](scenario-file.md) with its own. [The service that is emulated](../service.md#the-default-world)
-tells the story behind them."""
+A new world contains these organizations, users and projects, unless it is created from an exported
+world or from a [scenario](scenario-file.md) with its own. [The service that is
+emulated](../service.md#the-default-world) tells the story behind them."""
 USERS = """\
 An organization's owner has all rights in its projects. Other members need a role in a project."""
 PROJECTS = """\

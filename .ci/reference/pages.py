@@ -51,7 +51,7 @@ PAGES = (
     Page(
         "settings",
         "Settings",
-        "Every setting as an option, a variable and a key of the settings file.",
+        "Every setting of `start`: its option, its variable, and its key in the settings file.",
         settings.render,
     ),
     Page(
@@ -69,7 +69,7 @@ PAGES = (
     Page(
         "calls",
         "Calls",
-        "The calls of the contract: who may make them, what it says, and what we assume.",
+        "The calls of the public API: who may make them, what the contract says, and what we assume.",
         calls.render,
     ),
     Page(
@@ -92,11 +92,16 @@ PAGES = (
         assumptions.render,
     ),
     Page("faults", "Faults", "Every kind of fault, with an example.", faults.render),
-    Page("outcomes", "Outcomes", "Every way in which an operation can end.", outcomes.render),
+    Page(
+        "outcomes",
+        "Outcomes",
+        "Every kind of outcome of an operation, with an example.",
+        outcomes.render,
+    ),
     Page(
         "interventions",
         "Interventions",
-        "Every change that no call of the contract makes, with an example.",
+        "Every change that you can make to a world from outside the contract, with an example.",
         interventions.render,
     ),
     Page(

@@ -211,7 +211,7 @@ _TEXTS = (
     CauseText(
         id="failed-page-ends-list",
         severity="warning",
-        title="It takes a page that it could not read for the end of the list.",
+        title="It treats a page that it could not read as the end of the list.",
         matters="The client reports a part of the list as the whole, and the user is not told.",
         because=_PROBLEMS,
         place="contract, section Errors",
@@ -262,7 +262,7 @@ _TEXTS = (
     CauseText(
         id="reads-nested-state",
         severity="error",
-        title="It takes the state of a nested object for the state of the operation.",
+        title="It mistakes the state of a nested object for the state of the operation.",
         matters=(
             "A part of an operation can have succeeded while the operation is still running, and can "
             "still fail."

@@ -44,12 +44,12 @@ VERDICT_MEANINGS: Mapping[Verdict, VerdictMeaning] = {
     "gave up": VerdictMeaning(
         ".",
         "green",
-        "the request cannot succeed, so the client rightly ends with a different exit code",
+        "the request could not succeed, so the client rightly ended with a different exit code",
     ),
     "waits": VerdictMeaning(
         "w",
         "dim",
-        "an operation never ends, and the client was still polling, with long pauses, at the limit",
+        "an operation never ended, and the client was still polling, with long pauses, at the limit",
     ),
     "not reached": VerdictMeaning(
         "?", "dim", "the fault hit no request, because the client sent different requests"
@@ -59,29 +59,31 @@ VERDICT_MEANINGS: Mapping[Verdict, VerdictMeaning] = {
         "magenta",
         "only the client's output can show whether it noticed the failure: read the output",
     ),
-    "failed": VerdictMeaning("F", "red", "the client ends with a different exit code"),
+    "failed": VerdictMeaning("F", "red", "the client ended with a different exit code"),
     "hung": VerdictMeaning("H", "red", "the client did not end within the time limit"),
     "doubled": VerdictMeaning(
         "2",
         "red",
-        "the client succeeds, but made a change more often than in the clean run",
+        "the client succeeded, but made a change more often than in the clean run",
     ),
     "differs": VerdictMeaning(
-        "D", "yellow", "the client succeeds, but the result differs from the clean run's"
+        "D", "yellow", "the client succeeded, but the result differs from the clean run's"
     ),
     "blind success": VerdictMeaning(
-        "B", "red", "the client reports success, although the response said that the request failed"
+        "B",
+        "red",
+        "the client reported success, although the response said that the request failed",
     ),
     "crashed": VerdictMeaning(
-        "X", "red", "a signal kills the client after a response that the contract allows"
+        "X", "red", "a signal killed the client after a response that the contract allows"
     ),
     "repeated": VerdictMeaning(
-        "R", "yellow", "the client retries although this cannot help, or without a pause"
+        "R", "yellow", "the client retried although this could not help, or without a pause"
     ),
     "misbehaved": VerdictMeaning(
         "M",
         "yellow",
-        "the exit code is right, but the client breaks rules of conduct that the clean run follows",
+        "the exit code was right, but the client broke rules of conduct that it follows in the clean run",
     ),
 }
 #: The verdicts that find no mistake in the client.
