@@ -186,7 +186,7 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
 @opt.option(
     "--token",
     metavar="TOKEN",
-    help="An access token of the project's owner, from an interactive session.",
+    help="An access token for the project's owner, from an interactive session.",
     env="HOSTING_TOKEN",
     required=True,
 )

@@ -60,7 +60,9 @@ def _read_trial(text: str) -> Trial:
     ),
 )
 @budget_option(
-    "How long to keep trying. The most informative trials are performed first.", default="60s"
+    "How long to keep trying. The most informative trials are performed first. A clean run that takes "
+    "longer is terminated.",
+    default="60s",
 )
 @opt.choice(
     "--severity",

@@ -69,7 +69,7 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     metavar="NAME",
     help=(
         "With --api-key, a permission for the key. Repeatable. Default: all permissions that the "
-        "organization grants."
+        "organization has enabled."
     ),
     multiple=True,
 )

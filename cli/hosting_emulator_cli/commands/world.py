@@ -423,7 +423,8 @@ def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None
 def import_world(world: HostingEmulator, file: str, replace: bool) -> WorldSummary:
     """Create a world from an exported document, or replace the state of an existing world.
 
-    FILE is a file that `world export` has written, or - for stdin.
+    FILE is a file that `world export` has written, or - for stdin. --world is the name of the world
+    to create or replace.
     """
     state, name = read_json(file)
     if not isinstance(state, dict):

@@ -201,9 +201,9 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         "log": "Counts the earlier requests that match these filters.",
         "use": "Runs this part's steps, with the variables in `with`.",
         "user": (
-            "The user who sends the request. Each request has a new access token, so it never "
-            "expires. With `nobody`, no credentials are sent. Default: `owner`, or the world's "
-            "only user."
+            "The user who sends the request. Each request has a new access token, so a token does not "
+            "expire between steps. With `nobody`, no credentials are sent. Default: `owner`, or the "
+            "world's only user."
         ),
         "token": "The access token or API key to send with the request, instead of `user`.",
         "interactive": (
