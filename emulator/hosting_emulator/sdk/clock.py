@@ -32,7 +32,7 @@ def duration_text(span: Duration) -> str:
 
 
 class WorldClock(WorldHandle):
-    """A world's clock, which can only move forward. When time advances, all due events happen."""
+    """A world's clock, which you can only move forward. When time advances, all due events happen."""
 
     @property
     def state(self) -> messages.ClockState:

@@ -503,7 +503,8 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         Returns a sentence that describes the change.
 
         For example, `intervene("stick_operation", project="shop")` makes an operation get stuck.
-        With `all=True`, an intervention applies to everything that matches.
+        With `all=True`, an intervention applies to all unfinished operations, unused tickets or
+        active keys that match the fields.
         """
         return str(self._ask("POST", "interventions", body={word: fields})["message"])
 
