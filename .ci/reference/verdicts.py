@@ -33,16 +33,14 @@ no valid token or API key, or on which a fault of the scenario already acts."""
 
 STEPS_OF_A_JUDGMENT = """\
 1. Clean runs. Three runs without failures must succeed. In the first, polling advances the time. In the
-   second, the base URL has a path, which reveals a client that drops it. In the third, time passes as on
-   a wall clock, which reveals polling that is too early. The rules of conduct check all three runs. If
-   the service refuses the request that breaks a rule, a further run accepts it: a command that then
-   fails is testing the refusal, so the finding is a note.
+   second, the base URL has a path, which reveals a client that drops it. In the third, time passes by
+   itself, which reveals polling that is too early. The rules of conduct are checked in all three runs.
 2. Trials. `judge` makes as many as the budget allows, starting with the most informative. A trial is one
    run with one failure at one request. In three more trials, responses vary, and each failure of these
    is narrowed down to its [variation points](variation.md).
-3. Confirmation. A mistake counts only if a second run of the same trial shows it, too, while no other
-   run is in progress (except runs that only wait). Otherwise, it is a note.
-4. Altered responses, if there is time left. Each part of a response is altered once: a field or a
+3. Confirmation. A mistake in a trial counts only if a second run of the same trial shows it, too, while
+   no other run is in progress (except runs that only wait). Otherwise, it is a note.
+4. Altered responses, if there is time left. Parts of responses are altered one at a time: a field or a
    header is removed, a boolean is inverted, a list is reversed, a status is replaced. The client depends
    on a part if the altered run has another exit code or sends other requests. It shows a part if only
    its output differs, and otherwise ignores the part.
