@@ -180,7 +180,8 @@ def explore(
     succeed. For the requests in a clean run, `explore` then runs CMD again with each fault that is
     worth trying: before the request takes effect and, if that can make a difference, also after it.
     Each run has its own world. By default, the clock of the world is `skip`, so polls advance it.
-    CMD gets the same environment variables as with `exec`.
+    CMD gets the same environment variables as with `exec`. As with `exec`, the options that
+    describe the world and select the user can also be set in a settings file.
 
     The report lists the faults that CMD survived and those that made it fail or hang. It also lists
     the faults after which CMD succeeded, but had done something twice or left a different result

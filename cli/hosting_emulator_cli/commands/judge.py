@@ -115,7 +115,8 @@ def judge(
     wrong. For each cause, the report contains the evidence, the sentence in the contract or in a
     standard, the remedy, and a command line that reproduces the failure. CMD may be a program or a
     test suite in any language. It gets the same environment variables as with `exec`, and must exit
-    with code 0 if nothing goes wrong.
+    with code 0 if nothing goes wrong. As with `exec`, the options that describe the world and
+    select the user can also be set in a settings file.
 
     Three clean runs, in which nothing goes wrong, must succeed. The conduct rules are checked in
     these runs. In most trials, something goes wrong: a response is lost, late or unreadable, the

@@ -184,7 +184,10 @@ _CHANGED_KINDS = {
 @opt.option(
     "--organization",
     metavar="ORGANIZATION",
-    help="The organization of the user, project, key or member, by alias.",
+    help=(
+        "The organization of the user, project, key or member, by alias. Required for a project, and "
+        "for a user with --role."
+    ),
 )
 @opt.option(
     "--project",
