@@ -34,6 +34,7 @@ from hosting_emulator.default_world import (
     build_scenario_world,
     read_state,
     rebuild,
+    unused_settings,
     world_source,
 )
 from hosting_emulator.engine.engine import Engine
@@ -195,6 +196,8 @@ class Emulator:
         settings = self._settings
         source = settings.state or settings.scenario
         is_new = self.worlds.open(settings.seed, world_source(settings))
+        if not is_new and not settings.replace:
+            self._warn_of_unused_settings()
         if source is None:
             self._vary()
             return is_new
@@ -219,6 +222,17 @@ class Emulator:
         )
         self._vary()
         return False
+
+    def _warn_of_unused_settings(self) -> None:
+        """Warn that settings for a new world do not change the stored world."""
+        names = unused_settings(self._settings, self._default.world)
+        if names:
+            _log.warning(
+                "continuing with the stored world in %s, which keeps its own values: only a new world uses "
+                "%s (start with --ephemeral or another --data-dir for a new world)",
+                self._settings.data_dir,
+                " and ".join(f"--{name}" for name in names),
+            )
 
     def _warn_of_replacement(self) -> None:
         """Warn that a world that had changed was replaced, and say which command restores it."""

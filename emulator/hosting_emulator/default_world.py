@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
+from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -81,3 +82,23 @@ def clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
     if rate:
         rate_value = float(rate)
     return cast("ClockMode | None", mode or None), rate_value
+
+
+def unused_settings(settings: Settings, world: World) -> tuple[str, ...]:
+    """Return the names of the settings for a new world whose values differ from those of a stored world.
+
+    `at` is left out, because the time at which the stored world started is unknown.
+    """
+    names = []
+    mode, rate = clock_of(settings)
+    has_other_rate = rate is not None and rate != world.clock.rate
+    if mode is not None and (mode != world.clock.mode or has_other_rate):
+        names.append("clock")
+    if settings.seed not in (DEFAULT_SEED, world.seed):
+        names.append("seed")
+    chosen = Assumptions().changed(settings.assumptions)
+    if any(
+        getattr(chosen, name) != getattr(world.assumptions, name) for name in settings.assumptions
+    ):
+        names.append("assume")
+    return tuple(names)

@@ -134,6 +134,37 @@ def test_settings_for_a_new_world_do_not_change_a_stored_one(data):
         client = process.client()
         assert project_id(client) == first
         assert client.control("GET", "worlds/default/clock")["mode"] == "frozen"
+        _, stderr = process.stop()
+
+    assert "continuing with the stored world" in stderr
+    assert "only a new world uses --clock and --seed (" in stderr
+
+
+def test_settings_that_a_stored_world_has_anyway_cause_no_warning(data):
+    options = ("--seed", "first", "--clock", "scaled:60", "--assume", "accepted_status=200")
+    with emulator(*data, *options) as process:
+        process.stop()
+
+    with emulator(*data, *options) as process:
+        assert process.stop() == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("clock", "scaled:30"), ("assume", "accepted_status=202"), ("seed", "b")]
+)
+def test_a_setting_that_a_stored_world_ignores_is_named_in_a_warning(data, option, value):
+    values = {"seed": "a", "clock": "scaled:60", "assume": "accepted_status=200"}
+    with emulator(*data, *_options(values)) as process:
+        process.stop()
+
+    with emulator(*data, *_options(values | {option: value})) as process:
+        _, stderr = process.stop()
+
+    assert f"only a new world uses --{option} (" in stderr
+
+
+def _options(values):
+    return [word for name, value in values.items() for word in (f"--{name}", value)]
 
 
 # --- stopping -----------------------------------------------------------------------------------
