@@ -45,6 +45,9 @@ class ScenarioLibrary:
 
         Raises ScenarioError if the scenario does not exist or is invalid.
         """
+        if name == "-":
+            reason = "the scenario cannot be read from stdin here; write it to a file"
+            raise ScenarioError(name, 0, 0, reason)
         path = Path(name)
         if path.suffix in (".yaml", ".yml") or path.exists():
             return read_file(path)

@@ -237,3 +237,8 @@ def test_the_option_at_is_refused_with_a_scenario():
 
     assert result.returncode == 2
     assert "--at cannot be used with a scenario" in result.stderr
+
+
+def test_a_scenario_from_stdin_is_refused_with_the_reason():
+    refused = failed_start("--ephemeral", "--watch", "--scenario", "-").stderr
+    assert refused == "Error: -: the scenario cannot be read from stdin here; write it to a file\n"
