@@ -35,7 +35,7 @@ def connected(
     with failing(ControlError, ValueError):
         if url is not None:
             with (
-                _variable_named(),
+                _address_explained(),
                 open_client(url, control_token, timeout_s=timeout_s) as client,
             ):
                 yield client
@@ -52,18 +52,20 @@ def connected(
 
 
 @contextmanager
-def _variable_named() -> Iterator[None]:
-    """If nothing responds at the address in a variable, name the variable. Raises Failure.
+def _address_explained() -> Iterator[None]:
+    """If nothing responds at the user's address, list the running emulators. Raises Failure.
 
-    This is useful because the shell may have evaluated `env` for an emulator that has ended.
+    If a variable sets the address, the error names the variable, because the shell may have
+    evaluated `env` for an emulator that has ended.
     """
     from hosting_emulator.sdk import EmulatorUnreachable
+    from hosting_emulator.sdk.discovery import running_text
 
     try:
         yield
     except EmulatorUnreachable as error:
         if source("url") is not ParameterSource.ENVIRONMENT:
-            raise
+            raise Failure(f"{error}; {running_text()}") from error
         raise Failure(
             f"{error}; the variable HOSTING_EMULATOR_URL sets this address, and "
             "`unset HOSTING_EMULATOR_URL` lets commands find the emulator of this folder"

@@ -365,6 +365,15 @@ def test_the_trail_of_an_unknown_path_names_the_nearest_path():
     ]
 
 
+def test_the_trail_of_a_path_without_v1_names_the_nearest_path_once():
+    """This hint is part of the response, too."""
+    api = InProcess()
+    api.send("GET", f"/projects/{api.project_id()}/edge-dns")
+
+    [refusal] = says(api, "refusal")
+    assert refusal.count("GET /v1/projects/{project_id}/edge-dns") == 1
+
+
 def test_the_trail_of_a_refusal_gives_a_reason_that_the_response_omits():
     api = InProcess()
     api.set_flag(True, user="reader")

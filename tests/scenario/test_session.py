@@ -18,6 +18,7 @@ from hosting_emulator_lab.scenario_shrinking import ShrinkRefused, shrink_scenar
 from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import Machine, fresh_world
 from tests.support.sampling import rotating
+from tests.support.small_limits import limit_logs
 from tests.support.stories import run_text
 from tests.support.world_changes import ControlledWorld, export_and_import
 
@@ -34,6 +35,26 @@ def recorded(api: ControlledWorld, **span: str) -> dict[str, Any]:
 def steps(api: ControlledWorld, **span: str) -> list[str]:
     """Return what each step of a recorded story does."""
     return [next(iter(step)) for step in recorded(api, **span)["story"]]
+
+
+@pytest.mark.parametrize(
+    ("sent", "note"),
+    [
+        (3, []),
+        (4, ["request 1: no longer in the request log"]),
+        (6, ["requests 1 to 3: no longer in the request log"]),
+    ],
+)
+def test_a_recording_says_which_requests_the_log_has_dropped(
+    monkeypatch: pytest.MonkeyPatch, sent: int, note: list[str]
+):
+    limit_logs(monkeypatch, 3)
+    api = ControlledWorld(fresh_world())
+    for _ in range(sent):
+        api.dns()
+    assert record_session(session_of(api.engine)).left_out == note
+    first = str(api.engine.log.after(0)[0].n)
+    assert record_session(session_of(api.engine), first=first).left_out == []
 
 
 @pytest.mark.parametrize("depth", [20, 100, 300, 900, 5_000])

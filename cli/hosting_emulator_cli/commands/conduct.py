@@ -145,13 +145,13 @@ def rules() -> list[ConductRuleRow]:
 def undecided_reasons(report: ConductReport) -> list[str]:
     """Return the reasons why a report without findings is inconclusive.
 
-    The list is empty if the world received a request and every request was checked.
+    The list is empty if a request was checked and no request was missed.
     """
     reasons = [f"{error}." for error in report.errors]
     if not report.complete:
         reasons.append("not every request was checked. `conduct clear` restarts the checks.")
     if report.judged == 0:
-        reasons.append("no request reached this world. `--world NAME` selects a different world.")
+        reasons.append("there is no request to check. `--world NAME` selects a different world.")
     return reasons
 
 

@@ -58,7 +58,10 @@ def read_destination(uri: str, site: Site) -> Destination:
         )
     if parts.scheme not in ("http", "https"):
         if "." not in parts.scheme:
-            raise OAuthRefusal("The redirect_uri must use http, https, or a native app's scheme.")
+            raise OAuthRefusal(
+                "The redirect_uri must use http, https, or a native app's scheme with a dot, such as "
+                "com.example.app."
+            )
         return Destination(uri, f"the native app {parts.scheme}", local=False)
     name = addresses.host_name(parts.netloc)
     if not name:

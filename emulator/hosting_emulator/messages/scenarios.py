@@ -40,7 +40,8 @@ class RecordedScenario(ScenarioText, frozen=True, kw_only=True):
         list[str],
         doc(
             "The requests that the scenario omits. Each item names a request and says why it was "
-            "omitted, for example because only part of its body was stored."
+            "omitted, for example because only part of its body was stored. The first item names the "
+            "requests that the log no longer contains, if there are any and no `first` was given."
         ),
     ]
 

@@ -360,6 +360,8 @@ def _refusal(entry: Entry) -> str:
     )
     reasons = [text for text in entry.why if not _is_alteration(entry, text)]
     hint = reasons[-1].partition("; did you mean ")[2] if reasons else ""
+    if hint and hint in problem.detail:
+        return sentence
     if hint and entry.call is None:
         return f"{sentence} Did you mean {hint}"
     if has_other_step or not reasons:

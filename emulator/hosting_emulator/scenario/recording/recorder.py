@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
@@ -42,8 +42,9 @@ _OTHER_SEEDS = (DEFAULT_SEED, "another")
 class RecordedFile:
     """A recorded scenario file.
 
-    `steps` is the number of steps. `left_out` contains a sentence for each request that was left
-    out.
+    `steps` is the number of steps. `left_out` contains a clause for each request that was left out,
+    and first a clause about the requests that the log has dropped, unless the user chose the first
+    request of the span.
     """
 
     text: str
@@ -92,12 +93,16 @@ def record_session(
     Raises NotRecordable if the session or span cannot be expressed as a scenario.
     """
     span = session.span(first, last)
+    dropped = []
+    if session.dropped_requests and first is None:
+        dropped.append(f"{_dropped_text(session.dropped_requests)}: no longer in the request log")
     beginning = original_head(session.base, name)
     reason = ""
     for plan in _plans(session, span, name, beginning):
         for exact in (False, True):
             try:
-                return _write_file(session.world, plan, exact=exact)
+                file = _write_file(session.world, plan, exact=exact)
+                return replace(file, left_out=[*dropped, *file.left_out])
             except NotRecordable as error:
                 reason = str(error)
     if beginning is None:
@@ -106,6 +111,10 @@ def record_session(
             "part of the later state: record after a reset"
         )
     raise NotRecordable(reason)
+
+
+def _dropped_text(count: int) -> str:
+    return "request 1" if count == 1 else f"requests 1 to {count:,}"
 
 
 def _plans(session: Session, span: range, name: str, beginning: FileHead | None) -> list[_Plan]:

@@ -56,12 +56,14 @@ class Session:
     """A world's events in order, from its state `base` to its current state `world`.
 
     If the request log and the history are complete, `base` is the world's initial state. Otherwise
-    it is the earliest state since which all events are known.
+    it is the earliest state since which all events are known. `dropped_requests` is the number of
+    earlier requests, which the request log no longer contains.
     """
 
     world: World
     base: World
     events: list[SessionEvent]
+    dropped_requests: int = 0
 
     def span(self, first: str | None, last: str | None) -> range:
         """Return the indexes of the events in a span.
@@ -184,15 +186,15 @@ def session_of(engine: Engine) -> Session:
     lineage = _Lineage(engine)
     requests = list(_request_events(engine, lineage))
     base = lineage.base
-    log_is_complete = engine.log.count == len(engine.log)
-    if requests and not log_is_complete:
+    dropped_requests = engine.log.count - len(engine.log)
+    if requests and dropped_requests:
         # The log has dropped earlier requests, so the session must start with the earliest
         # remaining request. Take the minimum, because a delayed request may have been handled in a
         # later world.
         base = min((event.before for event in requests), key=lambda world: world.commit)
     manual_changes = _manual_change_events(lineage, base)
     events = sorted([*requests, *manual_changes], key=lambda event: event.order)
-    return Session(engine.world, base, events)
+    return Session(engine.world, base, events, dropped_requests)
 
 
 def _request_events(engine: Engine, lineage: _Lineage) -> Iterator[SessionEvent]:
