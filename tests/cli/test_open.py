@@ -1,6 +1,7 @@
 """`open` opens the page of the emulator, or prints its address. No test opens a browser."""
 
 import json
+import re
 import webbrowser
 
 import pytest
@@ -67,3 +68,4 @@ def test_the_page_of_an_emulator_that_does_not_run_is_an_error(run: Run, opened_
 
     assert (result.exit_code, result.stdout, opened_urls) == (2, "", [])
     assert "no emulator responds at http://127.0.0.1:1" in result.stderr
+    assert re.search("; (running now: http|no emulator of this user is running)", result.stderr)
