@@ -82,7 +82,7 @@ def _cause_lines(report: Report) -> Iterator[str]:
         yield f"{number:>3}. {one_line(cause['cause'], _CAUSE_WIDTH)}"
         yield f"     Seen in {_responses_text(cause)}:"
         yield from (f"       {one_line(example, _CAUSE_WIDTH)}" for example in cause["examples"])
-        yield f"     Breaks {count_text(len(cause['sentences']), 'sentence')}:"
+        yield f"     Violates {count_text(len(cause['sentences']), 'sentence')}:"
         for key in cause["sentences"][:_MAX_QUOTES]:
             yield f"       {one_line(quotes[key], _CAUSE_WIDTH)}"
         if len(cause["sentences"]) > _MAX_QUOTES:

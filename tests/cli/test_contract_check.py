@@ -148,7 +148,7 @@ def test_contract_check_exits_1_with_a_difference(
         "  1. scopes: out of bounds: the array has 3 entries",
         "     Seen in 4 responses, such as:",
         f"       {message}",
-        "     Breaks 2 sentences:",
+        "     Violates 2 sentences:",
         "       | scopes | array of enum dns.write, zone.read | at most 2 entries; empty when"
         " status is not_authorized; closed set |",
         "       | DNS authorization scopes | at most 2 |",

@@ -62,7 +62,7 @@ def problems(**_: Any) -> Any:
     """List the problem codes.
 
     FROM CONTRACT names the fields whose values the contract specifies. The other values are assumptions.
-    --json also prints the meaning of each code, when it is returned, and what a client should do.
+    --json also prints what each code means, when it is returned, and what a client should do.
     """
 
     def default() -> Any:

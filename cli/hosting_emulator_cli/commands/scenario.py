@@ -291,10 +291,10 @@ def record(
 ) -> None:
     """Write a scenario that reproduces a world's history.
 
-    The scenario is written to FILE (- for stdout). It contains the world at the start, the requests
-    with their responses as the expected responses, and the faults, outcomes, interventions and
-    clock changes. The command reports each request that it has to leave out. Ids and secrets are
-    replaced by variables. The scenario is written only if its story passes. If the history cannot
+    The scenario is written to FILE (- for stdout). It contains the initial world, each request with
+    its recorded response as the expected one, and all faults, outcomes, interventions and clock
+    changes. The command reports each request that it has to leave out. Ids and secrets are replaced
+    by variables. The scenario is written only if its story passes. If the history cannot
     be expressed as a scenario, the error message says why.
     """
     from hosting_emulator.sdk.text import count_text
