@@ -14,7 +14,7 @@ from tests.faults.conftest import Desk
 from tests.support.in_process import InProcess
 
 REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
-    ({}, "", ["exactly one effect", "abort", "none is given"]),
+    ({}, "", ["exactly one effect", "abort", "; none is given"]),
     ({"call": "list_deployments"}, "", ["exactly one effect", "none is given"]),
     ({"timeout": {}, "abort": {"code": "forbidden"}}, "", ["timeout and abort are given"]),
     ({"time_out": {}}, "time_out", ["'time_out'", "did you mean timeout"]),

@@ -229,6 +229,35 @@ def test_a_recording_has_the_world_faults_and_timeline_of_its_scenario():
     ]
 
 
+def test_a_recording_of_a_part_keeps_the_outcomes_and_faults_that_are_left():
+    api = ControlledWorld()
+    api.add_outcome(fail={"code": "dns_lost"})
+    api.add_fault(abort={"code": "forbidden"}, call="list_deployments")
+    api.dns()
+    operation = api.apply_domains().json["id"]
+    api.advance("1h")
+    api.poll(operation)
+
+    document = recorded(api, first="2")
+
+    assert document["outcomes"] == [{"fail": {"code": "dns_lost"}, "times": 1}]
+    fault = {"abort": {"code": "forbidden"}, "call": "list_deployments"}
+    assert document["faults"] == [{**fault, "optional": True}]
+
+
+def test_a_recording_keeps_an_assumption_that_was_set_to_its_default():
+    """Otherwise, a variation of the recorded world could change it."""
+    text = """
+        name: ours
+        description: An assumption that has its default value.
+        assumptions: {accepted_status: 202}
+    """
+    api = ControlledWorld(build_world(read_scenario(text, "ours.yaml"), "default", 0))
+    api.dns(token=api.user_token("owner"))
+
+    assert recorded(api)["assumptions"] == {"accepted_status": 202}
+
+
 #: What each of these is about lies in requests that were in progress at the same time.
 AT_ONCE = {"impatient-client", "two-processes-one-key", "token-expires-inside-a-poll"}
 #: A key of this one has a chosen value, of which no recording knows more than the digest.

@@ -49,6 +49,13 @@ def test_the_sign_in_page_names_every_user_and_the_destination(browser: Browser)
     assert "<script" not in page.text
 
 
+def test_the_sign_in_page_lists_owners_first_and_users_without_an_organization_last(
+    browser: Browser,
+) -> None:
+    aliases = re.findall(r"<span><code>([^<]+)</code>", browser.authorize().text)
+    assert aliases == ["owner", "member", "reader", "outsider", "no-organization"]
+
+
 def test_each_class_on_the_sign_in_page_has_a_style(browser: Browser) -> None:
     page = browser.authorize(login_hint="unheard-of", redirect_uri="http://127.0.0.1:5173/callback")
     styles = ""
