@@ -29,3 +29,15 @@ def test_a_misspelled_header_gets_a_suggestion(name: str, header: str) -> None:
     """)
 
     assert f"did you mean {header}?" in str(error)
+
+
+def test_an_expected_state_of_an_operation_is_checked_at_the_operation_path_of_the_scenario() -> (
+    None
+):
+    text = """
+    assumptions: {operation_path: "/v1/ops/{operation_id}"}
+    story:
+      - request: GET /v1/ops/01ZZZZZZZZZZZZZZZZZZZZZZZZ
+        expect: {status: 200, body: {state: done}}
+    """
+    assert "there is no state 'done'" in scenario_error(text).message

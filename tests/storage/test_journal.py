@@ -192,6 +192,15 @@ def test_the_refusal_of_a_newer_journal_names_its_version(tmp_path):
         JournalLines(path, last=True)
 
 
+def test_a_journal_that_cannot_be_begun_is_refused(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        Journal(tmp_path / "journal.ndjson", "w")
+
+
 def test_a_full_disk_leaves_the_journal_unchanged(journal, monkeypatch):
     journal.append(line(1))
     write = os.write
