@@ -34,7 +34,9 @@ no valid token or API key, or on which a fault of the scenario already acts."""
 STEPS_OF_A_JUDGMENT = """\
 1. Clean runs. Three runs without failures must succeed. In the first, polling advances the time. In the
    second, the base URL has a path, which reveals a client that drops it. In the third, time passes by
-   itself, which reveals polling that is too early. The rules of conduct are checked in all three runs.
+   itself, which reveals polling that is too early. The rules of conduct are checked in all three runs. If
+   the service refuses a request that breaks a rule, a further run accepts it. If the command then fails,
+   it is testing the refusal, so the finding is a note.
 2. Trials. `judge` makes as many as the budget allows, starting with the most informative. A trial is one
    run with one failure at one request. In three more trials, responses vary, and each failure of these
    is narrowed down to its [variation points](variation.md).
