@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.conduct.world_watch import watch_of
-from hosting_emulator.messages import CallCoverage, ContractCoverage
+from hosting_emulator.sdk import CallCoverage, ContractCoverage
 from tests.support.judged_world import JudgedWorld
 
 
