@@ -69,8 +69,8 @@ def operations(
 
     PHASE is how far an operation has come: queued, building, deploying, verifying or done. AGE is
     the world time since the operation was created. WAITS FOR is what must happen before the
-    operation continues (`-` if it has ended). Of a project's unfinished operations, only the one
-    that holds the project's mutation claim can advance, and the others wait for the claim. `why`
-    explains an operation in detail, and prints commands that advance it.
+    operation continues (`-` if it has ended). Only the operation that holds a
+    project's mutation claim can advance; the project's other unfinished operations wait for the
+    claim. `why` explains an operation in detail, and prints commands that advance it.
     """
     return world.operations(unfinished=unfinished, project=project)[-limit:]

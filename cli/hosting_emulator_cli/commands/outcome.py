@@ -42,8 +42,8 @@ def outcome() -> None:
 
     For example, an outcome makes an operation fail, get stuck or await reconciliation in one of its
     phases: queued, building (only for a Git source), deploying or verifying. An outcome applies to
-    the next matching operation, or to several operations with --times. At most one outcome applies
-    to an operation: of those that could apply, the one that was armed first.
+    the next matching operation, or to several operations with --times. If several outcomes match
+    an operation, only the earliest applies.
     """
 
 
@@ -96,8 +96,9 @@ add_management(
             "that is USED UP is not applied to any more operations."
         ),
         remove_help=(
-            "OUTCOME is the id of an outcome, such as outcome-1. Operations to which the outcome "
-            "was already applied do not change."
+            "OUTCOME is the id of an outcome, such as outcome-1. An operation to which the "
+            "outcome was already applied keeps it, unless the outcome is still waiting for its "
+            "--while condition."
         ),
         kinds_help="List the kinds of outcomes, and the options that select operations.",
     ),

@@ -30,7 +30,7 @@ def arm_outcome(
 ) -> JsonObject:
     """Arm an outcome, which determines how the next matching operation proceeds and ends.
 
-    If several outcomes match an operation, only the one that was armed first applies.
+    If several outcomes match an operation, only the earliest applies.
     """
     return arm_rule(engine, body, OUTCOME)
 
@@ -41,7 +41,8 @@ def show_outcome(engine: Engine, outcome: str) -> JsonObject:
 
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
-    """Remove an outcome. Operations that have already started with it keep it.
+    """Remove an outcome. An operation to which it was already applied keeps it, unless the outcome is
+    still waiting for its `while` condition.
 
     The status is 409 if the outcome is protected.
     """

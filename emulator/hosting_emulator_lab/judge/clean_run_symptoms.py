@@ -110,12 +110,12 @@ def _rule_symptom(
     first = findings[0]
     if first.finding.severity == "note":
         return rule_cause(first.finding), finding_symptom(first.trial, first.finding)
-    known: dict[AcceptedTrial, bool] = {}
+    expectations: dict[AcceptedTrial, bool] = {}
     for broken in findings:
         if broken.refused is not None:
-            if broken.refused not in known and len(known) < _MOST_REFUSED:
-                known[broken.refused] = expects_refusal(broken.refused)
-            if known.get(broken.refused, True):
+            if broken.refused not in expectations and len(expectations) < _MOST_REFUSED:
+                expectations[broken.refused] = expects_refusal(broken.refused)
+            if expectations.get(broken.refused, True):
                 continue
         return rule_cause(broken.finding), finding_symptom(broken.trial, broken.finding)
     symptom = finding_symptom(first.trial, first.finding)
