@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -28,6 +29,8 @@ _NEAR_S = 0.5
 #: A run counts as endless after this time plus this multiple of its tests' usual duration.
 _PATIENCE_S = 60.0
 _PATIENCE_FACTOR = 8
+#: Matches a word that is long enough to be rare.
+_WORD = re.compile(r"[A-Za-z_]{5,}")
 
 
 class Executor:
@@ -45,6 +48,7 @@ class Executor:
         self._renames = renames
         self._budget_s = budget_s
         self._excluded: frozenset[str] = frozenset()
+        self._words: dict[str, frozenset[str]] = {}
 
     def exclude(self, tests: Collection[str]) -> None:
         """Exclude these tests from all further runs."""
@@ -59,11 +63,13 @@ class Executor:
         neighbors = self._coverage.tests_beside(mutant, self._renames, ordinary)
         beside = self._without_excluded([t for t in neighbors if t.file not in RECORD_TESTS])
         tests_run = 0
-        outcome = Outcome.SURVIVED if covering else Outcome.NOT_COVERED
+        remaining = set(ordinary)
         killer = ""
         with self._copy.changed(mutant.file, mutant.changed_source):
-            for tests in runs_of(_nearest_first(ordinary, mutant), beside, self._budget_s):
+            ordered = self._nearest_first(ordinary, mutant)
+            for tests in runs_of(ordered, beside, self._budget_s):
                 tests_run += len(tests)
+                remaining -= set(tests)
                 killer = self._repeated_failure(tests)
                 if killer:
                     outcome = Outcome.KILLED
@@ -73,6 +79,10 @@ class Executor:
                 tests_run += len(record)
                 if killer:
                     outcome = Outcome.KILLED_BY_RECORD
+                elif remaining:
+                    outcome = Outcome.UNDECIDED
+                else:
+                    outcome = Outcome.SURVIVED if covering else Outcome.NOT_COVERED
         return Result(
             function=mutant.identity.function,
             operator=mutant.identity.operator,
@@ -87,6 +97,33 @@ class Executor:
             line=mutant.change.line,
             diff=mutant.diff(),
         )
+
+    def _nearest_first(self, tests: Sequence[Test], mutant: Mutant) -> list[Test]:
+        """Return the tests in the order in which they are most likely to notice the mutant.
+
+        First come the fast tests that read the package's declarations, then the tests in files that
+        mention most of the names in the changed line. Otherwise, fast tests come first.
+        """
+        function = mutant.identity.function
+        names = names_in(mutant)
+        mentions: dict[str, int] = {}
+        for test in tests:
+            if test.file not in mentions:
+                mentions[test.file] = len(names & self._words_of(test.file))
+
+        def order(test: Test) -> tuple[bool, int, float, str]:
+            is_near = test.seconds < _NEAR_S and reads_declarations(test, function)
+            return not is_near, -mentions[test.file], test.seconds, test.id
+
+        return sorted(tests, key=order)
+
+    def _words_of(self, file: str) -> frozenset[str]:
+        """Return the longer words in a test file."""
+        if file not in self._words:
+            path = self._copy.path / file
+            text = path.read_text("utf-8") if path.is_file() else ""
+            self._words[file] = frozenset(_WORD.findall(text))
+        return self._words[file]
 
     def _without_excluded(self, tests: Sequence[Test]) -> list[Test]:
         return [test for test in tests if test.id not in self._excluded]
@@ -168,15 +205,16 @@ def runs_of(
         waiting = waiting[len(run) :]
 
 
-def _nearest_first(tests: Sequence[Test], mutant: Mutant) -> list[Test]:
-    """Return tests by duration, after the fast tests that read the package's declarations."""
-    function = mutant.identity.function
+def names_in(mutant: Mutant) -> frozenset[str]:
+    """Return the names and words by which a test may refer to the changed code.
 
-    def order(test: Test) -> tuple[bool, float, str]:
-        is_near = test.seconds < _NEAR_S and reads_declarations(test, function)
-        return not is_near, test.seconds, test.id
-
-    return sorted(tests, key=order)
+    These are the function's own name, and the longer words in the lines that the mutant changes.
+    """
+    words = set(_WORD.findall(mutant.identity.function.rpartition(":")[2]))
+    for line in mutant.diff().splitlines():
+        if line.startswith("-"):
+            words.update(_WORD.findall(line))
+    return frozenset(words)
 
 
 def _fastest(tests: Sequence[Test]) -> list[Test]:

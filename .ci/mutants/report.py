@@ -35,6 +35,12 @@ def print_summary(results: Sequence[Result], equivalents: Mapping[Identity, str]
         share = 100 * counts[Outcome.KILLED] / counting
         seconds = sum(result.seconds for result in results) / len(results)
         print(f"{share:5.1f} % of those that count are killed; {seconds:.1f} s for each mutant")
+        undecided = sum(result.outcome is Outcome.UNDECIDED for result in unexplained)
+        if 0 < undecided < counting:
+            share = 100 * counts[Outcome.KILLED] / (counting - undecided)
+            print(
+                f"{share:5.1f} % of those that are decided are killed (a longer --budget decides more)"
+            )
     return bool(unexplained)
 
 

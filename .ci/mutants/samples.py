@@ -20,6 +20,8 @@ class Outcome(StrEnum):
     #: Only the golden files differed, and the next renewal of the golden files would hide this.
     KILLED_BY_RECORD = "killed only by the record"
     SURVIVED = "survived"
+    #: The time budget ended before every test that runs the code had run.
+    UNDECIDED = "undecided"
     NOT_COVERED = "not covered"
 
 

@@ -12,9 +12,10 @@ import pytest
 
 pytest.importorskip("coverage")
 
+from mutants import execution
 from mutants.coverage_map import CoverageMap, reads_declarations
 from mutants.coverage_map import Test as CoveredTest
-from mutants.execution import Executor
+from mutants.execution import Executor, names_in
 from mutants.product import Mutant, Product, Renames
 from mutants.samples import Outcome
 from mutants.untested_lines import untested_lines
@@ -223,6 +224,22 @@ def test_a_failure_that_does_not_come_again_kills_no_mutant(
     result = Executor(copy, coverage_map, Renames({})).run(mutant)
 
     assert result.outcome is Outcome.SURVIVED
+
+
+def test_a_mutant_is_undecided_if_the_budget_ends_before_its_tests(
+    repository: Path, copy: WorkingCopy, coverage_map: CoverageMap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copy, "pytest", lambda *_, **__: Run(0, "", 0.0))
+    monkeypatch.setattr(execution, "runs_of", lambda tests, *_: iter([tests[:1]]))
+    mutant = mutant_of(repository, "is_allowed", "comparison")
+
+    result = Executor(copy, coverage_map, Renames({})).run(mutant)
+
+    assert result.outcome is Outcome.UNDECIDED
+
+
+def test_the_words_of_the_changed_line_and_of_its_function_are_looked_for(repository: Path) -> None:
+    assert {"is_allowed", "LIMIT"} <= names_in(mutant_of(repository, "is_allowed", "comparison"))
 
 
 def test_lines_that_no_test_runs_are_listed(repository: Path, coverage_map: CoverageMap) -> None:

@@ -145,6 +145,20 @@ def test_a_mutant_that_only_the_record_notices_counts_as_surviving(
     assert "50.0 % of those that count are killed" in output
 
 
+def test_an_undecided_mutant_is_not_killed_but_is_counted_apart(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    undecided = result(ordinal=2, outcome=Outcome.UNDECIDED)
+    survivor = result(ordinal=1, outcome=Outcome.SURVIVED)
+
+    failed = print_summary([result(), survivor, undecided], {})
+
+    output = capsys.readouterr().out
+    assert failed
+    assert "33.3 % of those that count are killed" in output
+    assert "50.0 % of those that are decided are killed" in output
+
+
 def test_an_equivalent_mutant_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
     survivor = result(outcome=Outcome.SURVIVED)
 
