@@ -105,13 +105,15 @@ def _rule_symptom(
     """Return the symptom of a broken rule. `findings` are all findings about this rule.
 
     The first finding whose refusal the client does not expect counts. If it expects all of them, the
-    symptom is a note.
+    symptom is a note. A finding that is only a note counts if there is no other.
     """
     first = findings[0]
-    if first.finding.severity == "note":
+    serious_findings = [broken for broken in findings if broken.finding.severity != "note"]
+    if not serious_findings:
         return rule_cause(first.finding), finding_symptom(first.trial, first.finding)
+    first = serious_findings[0]
     expectations: dict[AcceptedTrial, bool] = {}
-    for broken in findings:
+    for broken in serious_findings:
         if broken.refused is not None:
             if broken.refused not in expectations and len(expectations) < _MOST_REFUSED:
                 expectations[broken.refused] = expects_refusal(broken.refused)

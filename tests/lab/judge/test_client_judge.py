@@ -284,6 +284,15 @@ def test_an_expected_refusal_explains_no_other_cause() -> None:
     assert found == [("gives-up-at-passing-failure", "warning"), (REUSED, "note")]
 
 
+def test_a_serious_finding_counts_even_if_an_earlier_run_has_only_a_note() -> None:
+    findings = {
+        "clean": [finding("polled-too-early", "note")],
+        "clean/scaled": [finding("polled-too-early", "warning")],
+    }
+    [cause] = judge(PlannedRuns(findings=findings)).causes
+    assert (cause.severity, cause.symptoms[0].trial) == ("warning", "clean/scaled")
+
+
 def test_early_polling_that_only_the_fast_clock_shows_is_looked_for_alone() -> None:
     runs = PlannedRuns(findings={"clean/scaled": [finding("polled-too-early", "warning")]})
     judgment = judge(runs, jobs=2)
