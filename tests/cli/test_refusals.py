@@ -242,6 +242,29 @@ REFUSALS = [
     ),
     settings_refusal("port: [", "hosting-emulator.yaml:1:8: this is not YAML"),
     settings_refusal(
+        "at: 2030-02-31", "Error: hosting-emulator.yaml: day is out of range for month\n"
+    ),
+    settings_refusal(
+        "port: true", "hosting-emulator.yaml:1: port must be a port", "; it is true\n"
+    ),
+    settings_refusal(
+        "allow-origin: {a: b}",
+        "hosting-emulator.yaml:1: allow-origin must be ",
+        '; it is {"a": "b"}',
+    ),
+    # A key of a merged mapping has no line of its own.
+    settings_refusal(
+        "<<: {port: 70000}", "Error: hosting-emulator.yaml: port must be a port", "; it is 70000\n"
+    ),
+    settings_refusal(
+        f"log-level: {'a' * 58}",
+        f'log-level must be error, warning, info or debug; it is "{58 * "a"}"\n',
+    ),
+    settings_refusal(
+        f"log-level: {'a' * 59}",
+        f'log-level must be error, warning, info or debug; it is "{59 * "a"}…\n',
+    ),
+    settings_refusal(
         "at: 2030-01-31", "hosting-emulator.yaml:1: Invalid value for '--at': '2030-01-31' is not"
     ),
     settings_refusal(
@@ -270,6 +293,17 @@ REFUSALS = [
         "start",
         "Error: pyproject.toml:4 [tool.hosting-emulator]: watch must be true or false; it is 7",
         files={"pyproject.toml": "[project]\nname = 'x'\n[tool.hosting-emulator]\nwatch = 7\n"},
+    ),
+    Refusal(
+        "start",
+        "Error: pyproject.toml [tool.hosting-emulator]: Invalid value (at line 2, column 8)\n",
+        files={"pyproject.toml": "[tool.hosting-emulator]\nport = \n"},
+    ),
+    # The line of a key that is written with escapes is not found.
+    Refusal(
+        "start",
+        "Error: pyproject.toml [tool.hosting-emulator]: port must be a port",
+        files={"pyproject.toml": '[tool.hosting-emulator]\n"\\u0070ort" = 70000\n'},
     ),
     settings_refusal("port", "hosting-emulator.yaml contains no settings"),
     settings_refusal(

@@ -120,6 +120,34 @@ def test_a_timestamp_in_the_settings_file_needs_no_quotes(
     assert [settings.at for settings in bootstrap.settings] == ["2030-01-31T09:30:00Z"]
 
 
+def test_an_assumption_with_several_values_reaches_the_emulator_as_json(
+    run: Run, bootstrap: FakeBootstrap
+) -> None:
+    Path("hosting-emulator.yaml").write_text("assume: {accepted_status: [200, 201]}")
+
+    run("start")
+
+    assert [settings.assumptions for settings in bootstrap.settings] == [
+        {"accepted_status": "[200, 201]"}
+    ]
+
+
+def test_a_settings_file_that_cannot_be_read_is_an_error(
+    run: Run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("hosting-emulator.yaml").write_text("port: 4711")
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    result = run("start")
+
+    assert result.exit_code == 2
+    assert result.stderr == "Error: cannot read hosting-emulator.yaml: Permission denied\n"
+    assert bootstrap.settings == []
+
+
 @pytest.fixture
 def started_settings(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
     """Collect the settings of emulators that commands would start."""

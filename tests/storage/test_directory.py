@@ -1,6 +1,7 @@
 """The data directory: which process may use it, what it loads, and its errors."""
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -11,9 +12,12 @@ from pathlib import Path
 import pytest
 
 from hosting_emulator.storage import directory as directories
+from hosting_emulator.storage import files
+from hosting_emulator.storage import keeper as keepers
 from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.storage.journal import first_line
 from tests.support.in_process import InProcess, fresh_world
-from tests.support.worlds_on_disk import open_directory, world_content
+from tests.support.worlds_on_disk import open_directory, read_world, world_content
 
 
 @pytest.fixture
@@ -280,6 +284,124 @@ def test_a_world_that_cannot_be_written_leaves_no_file(directory, monkeypatch, s
     assert open_paths_below(directory) == before
     assert not (directory.path / "worlds" / "new").exists()
     assert directory.load("new") is None
+
+
+def test_the_files_of_an_interrupted_start_do_not_disturb_a_new_world(
+    directory, messages, monkeypatch
+):
+    folded_journals = []
+    monkeypatch.setattr(
+        keepers.DiskKeeper, "_fold", lambda _, __, journals: folded_journals.extend(journals)
+    )
+    folder = directory.path / "worlds" / "new"
+    folder.mkdir()
+    (folder / "journal-000000000007.ndjson").write_bytes(first_line("new", "interrupted"))
+    (folder / "journal.ndjson").write_bytes(first_line("new", "interrupted"))
+
+    world = fresh_world("new")
+    api = InProcess(world, directory.keep(world, fresh=True))
+    api.set_flag(True)
+
+    assert world_content(read_world(folder)[0]) == world_content(api.world)
+    assert (folded_journals, messages) == ([], [])
+
+
+def test_a_marker_that_cannot_be_written_is_only_reported(directory, messages, monkeypatch):
+    monkeypatch.setattr(directories, "write_marker", failing(28, "No space left on device"))
+    world = fresh_world()
+
+    api = InProcess(world, directory.keep(world, fresh=True))
+    response = api.set_flag(True)
+
+    folder = directory.path / "worlds" / "default"
+    assert messages == [f"{folder}: its marker could not be written: No space left on device"]
+    assert response.status == 200
+    assert world_content(read_world(folder)[0]) == world_content(api.world)
+
+
+def test_a_world_that_could_not_be_deleted_stays_in_the_list_of_worlds(directory, monkeypatch):
+    directory.keep(fresh_world("ci"), fresh=True)
+    monkeypatch.setattr(type(directory.path), "rename", failing(30, "Read-only file system"))
+
+    with pytest.raises(OSError, match="Read-only file system"):
+        directory.forget("ci")
+
+    monkeypatch.undo()
+    assert json.loads((directory.path / "worlds.json").read_text())["worlds"] == ["ci"]
+    directory.forget("ci")
+    assert directory.worlds() == []
+
+
+@pytest.mark.parametrize("durability", ["disk", "process"])
+def test_a_journal_that_cannot_be_written_again_is_only_reported(
+    tmp_path, messages, monkeypatch, durability
+):
+    """Durability `disk` rewrites a journal at the start, which syncs lines that may be lost."""
+    first = open_directory(tmp_path / "data")
+    first.keep(fresh_world(), fresh=True)
+    first.close()
+    directory = open_directory(tmp_path / "data", messages, durability=durability)
+    monkeypatch.setattr(files, "write_atomically", failing(28, "No space left on device"))
+
+    world = directory.load("default")
+
+    monkeypatch.undo()
+    directory.close()
+    journal = directory.path / "worlds" / "default" / "journal.ndjson"
+    report = f"{journal} could not be rewritten: No space left on device"
+    assert world_content(world) == world_content(fresh_world())
+    assert messages == ([report] if durability == "disk" else [])
+
+
+@pytest.mark.parametrize(
+    ("is_cut", "remains"),
+    [
+        (False, "the journal contains all changes"),
+        (True, "changes since the last snapshot are lost"),
+    ],
+)
+def test_a_final_snapshot_that_cannot_be_written_is_reported_with_the_loss(
+    directory, messages, monkeypatch, is_cut, remains
+):
+    world = fresh_world()
+    InProcess(world, directory.keep(world, fresh=True)).set_flag(True)
+    if is_cut:
+        os.truncate(directory.path / "worlds" / "default" / "journal.ndjson", 10)
+        monkeypatch.setattr(directory, "check_files", lambda: None)  # It would repair the journal.
+    monkeypatch.setattr(keepers, "write_snapshot", failing(28, "No space left on device"))
+
+    directory.close()
+
+    assert messages == [
+        "the final snapshot could not be written: [Errno 28] No space left on device; " + remains
+    ]
+
+
+def test_changes_are_refused_after_another_emulator_took_the_directory(directory, messages):
+    world = fresh_world()
+    api = InProcess(world, directory.keep(world, fresh=True))
+    shutil.rmtree(directory.path)
+    other = open_directory(directory.path)
+
+    directory.check_files()
+    refused = api.set_flag(True)
+
+    other.close()
+    reason = (
+        f"another emulator is now using {directory.path}; restart this emulator with another "
+        "directory"
+    )
+    assert len(messages) == 1
+    assert messages[0].endswith(f"so changes are refused: {reason}")
+    assert refused.status == 503
+    assert reason in refused.json["detail"]
+
+
+def failing(number, text):
+    def fail(*_, **__):
+        raise OSError(number, text)
+
+    return fail
 
 
 def open_paths_below(directory):

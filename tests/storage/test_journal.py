@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -182,6 +183,25 @@ def test_a_torn_line_in_an_older_journal_is_damage(journal):
         JournalLines(journal.path, last=False)
 
 
+def test_a_first_line_without_its_newline_is_whole(tmp_path):
+    path = tmp_path / "journal.ndjson"
+    path.write_bytes(first_line("w")[:-1])
+
+    journal_lines = JournalLines(path, last=True)
+    journal_lines.repair()
+
+    assert (journal_lines.world, journal_lines.notice) == (("w", ""), None)
+    assert path.read_bytes() == first_line("w")
+
+
+def test_a_line_with_a_correct_checksum_that_contains_no_commit_is_refused(tmp_path):
+    path = tmp_path / "journal.ndjson"
+    path.write_bytes(first_line("w") + checked_line(b"commit", b'{"number":"many"}'))
+
+    with pytest.raises(StateRefused, match=r"line 2: .*Expected `int`.*number.*; restore the file"):
+        read_commit_numbers(path)
+
+
 def test_the_refusal_of_a_newer_journal_names_its_version(tmp_path):
     path = tmp_path / "journal.ndjson"
     path.write_bytes(checked_line(b"journal", b'{"format":8,"written_by":"4.2.0"}'))
@@ -212,6 +232,19 @@ def test_a_full_disk_leaves_the_journal_unchanged(journal, monkeypatch):
     monkeypatch.undo()
     journal.append(line(2))
     assert read_commit_numbers(journal.path) == ([1, 2], None)
+
+
+def test_a_journal_that_cannot_be_begun_is_closed(tmp_path, monkeypatch):
+    before = sorted(Path("/dev/fd").iterdir())
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", fail)
+    with pytest.raises(OSError, match="No space left"):
+        Journal(tmp_path / "journal.ndjson", "w")
+
+    assert sorted(Path("/dev/fd").iterdir()) == before
 
 
 def test_a_journal_that_cannot_be_cut_back_accepts_no_more_lines(journal, monkeypatch):

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import shutil
 import threading
+from concurrent.futures import Future
 
 import pytest
 
@@ -122,8 +124,10 @@ def test_changes_during_a_slow_snapshot_are_all_stored(tmp_path, monkeypatch):
         monkeypatch.setattr(keepers, "write_snapshot", slow)
         while len(list(stored_world.path.glob("journal*"))) < 2:  # until a fold has started
             stored_world.api.set_flag(True)
-        for number in range(50):
+        for number in range(400):  # long enough for a second fold
             stored_world.api.set_flag(bool(number % 2))
+        assert stored_world.journal.stat().st_size > stored_world.snapshot.stat().st_size
+        assert len(list(stored_world.path.glob("journal*"))) == 2
         content_after_a_crash = world_content(stored_world.read())
         may_continue.set()
         stored_world.wait_for_snapshots()
@@ -156,6 +160,23 @@ def test_a_reset_overtakes_a_slow_snapshot(tmp_path, monkeypatch):
         assert list(stored_world.path.glob("journal-*")) == []
 
 
+def test_a_fold_that_begins_after_a_reset_does_not_bring_back_the_old_world(tmp_path):
+    with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
+        may_continue = threading.Event()
+        stored_world._executor.submit(may_continue.wait, 10)
+        while stored_world.keeper._compaction is None:
+            stored_world.api.set_flag(True)
+        later = fresh_world(seed="another")
+        later = later.__class__(**{**fields(later), "commit": 10_000})
+        stored_world.keeper.replace(later)
+
+        may_continue.set()
+        stored_world.wait_for_snapshots()
+
+        assert world_content(stored_world.read()) == world_content(later)
+        assert stored_world.complaints == []
+
+
 def fields(world):
     return {name: getattr(world, name) for name in world.__struct_fields__}
 
@@ -175,10 +196,15 @@ def test_a_snapshot_that_fails_loses_nothing(tmp_path, monkeypatch):
 def test_the_old_journal_continues_if_a_new_one_cannot_be_created(tmp_path, monkeypatch):
     with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
         monkeypatch.setattr(keepers, "Journal", failing(24, "Too many open files"))
-        for number in range(100):
-            assert stored_world.api.set_flag(bool(number % 2)).status == 200
+        while not stored_world.complaints:
+            assert stored_world.api.set_flag(True).status == 200
+        assert stored_world.api.set_flag(False).status == 200
         monkeypatch.undo()
 
+        report = (
+            f"{stored_world.path}: the journal could not be folded: [Errno 24] Too many open files"
+        )
+        assert {*stored_world.complaints} == {report}
         assert world_content(stored_world.read()) == world_content(stored_world.api.world)
         assert [path.name for path in stored_world.path.glob("journal*")] == ["journal.ndjson"]
 
@@ -390,6 +416,30 @@ def test_a_deleted_world_leaves_no_file_and_accepts_no_change(stored_world):
     assert list(stored_world.path.parent.iterdir()) == []
 
 
+def test_the_deletion_of_a_world_waits_for_its_fold(tmp_path, monkeypatch):
+    with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
+        while stored_world.keeper._compaction is None:
+            stored_world.api.set_flag(True)
+        fold = Future[None]()
+        timer = threading.Timer(0.02, fold.set_result, (None,))
+        monkeypatch.setattr(stored_world.keeper, "_compaction", fold)
+        rename = type(stored_world.path).rename
+        ended = []
+
+        def rename_after_fold(path, target):
+            ended.append(fold.done())
+            return rename(path, target)
+
+        monkeypatch.setattr(type(stored_world.path), "rename", rename_after_fold)
+        timer.start()
+
+        stored_world.keeper.discard()
+
+        timer.join()
+        assert ended == [True]
+        assert not stored_world.path.exists()
+
+
 def test_the_deletion_of_a_world_leaves_foreign_files_alone(stored_world):
     (stored_world.path / "notes.txt").write_text("mine")
 
@@ -408,6 +458,36 @@ def test_a_world_that_cannot_be_deleted_stays_intact(stored_world, monkeypatch):
 
     assert stored_world.api.set_flag(False).status == 200
     assert world_content(stored_world.read()) == world_content(stored_world.api.world)
+
+
+# --- missing and foreign files ------------------------------------------------------------------
+
+
+def test_a_world_whose_marker_is_damaged_is_not_written_again(stored_world):
+    stored_world.snapshot.unlink()
+    (stored_world.path / "world.json").write_text("not a marker")
+
+    with pytest.raises(OSError, match="was replaced by other files while the emulator was running"):
+        stored_world.keeper.repair()
+
+    refused = stored_world.api.set_flag(True)
+    assert refused.status == 503
+    assert "restart the emulator to use the new files" in refused.json["detail"]
+    assert not stored_world.snapshot.exists()
+
+
+@pytest.mark.parametrize("durability", ["disk", "process"])
+def test_a_folder_that_is_written_again_is_synced(tmp_path, monkeypatch, durability):
+    with world_folder(tmp_path / "worlds" / "default", durability=durability) as stored_world:
+        shutil.rmtree(stored_world.path)
+        synced_folders = []
+        monkeypatch.setattr(files, "sync_directory", synced_folders.append)
+
+        assert stored_world.keeper.repair()
+
+        is_synced = tmp_path / "worlds" in synced_folders
+        assert is_synced == (durability == "disk")
+        assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 # --- durability disk ----------------------------------------------------------------------------

@@ -16,10 +16,13 @@ import pytest
 from hosting_emulator.storage import recovery
 from hosting_emulator.storage.format import (
     COMMIT,
+    NEVER_REACHED,
     SHOWN,
     Marker,
+    ProgressNumbers,
     StateRefused,
     boot_id,
+    read_progress,
     write_marker,
 )
 from hosting_emulator.storage.journal import first_line
@@ -110,6 +113,27 @@ def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_
         f"commits {world.commit + 1} to {world.commit + 1} are missing: the machine "
         "stopped before the latest changes were on its disk"
     ]
+
+
+def test_a_progress_file_that_a_crash_of_the_machine_lost_is_written_again(tmp_path: Path):
+    with world_folder(tmp_path / "data" / "worlds" / "default") as stored_world:
+        make_changes(stored_world.api)
+        write_marker(stored_world.path, Marker("another run of the machine"), sync=False)
+        (stored_world.path / "progress").unlink()
+        messages: list[str] = []
+        directory = open_directory(tmp_path / "data", messages)
+
+        world = directory.load("default")
+
+        directory.close()
+        assert world_content(world) == world_content(stored_world.api.world)
+        assert messages == [
+            "world default: progress is missing, damaged or belongs to another world with the same "
+            "name, such as an earlier world: the machine stopped before the latest changes were on "
+            "its disk"
+        ]
+        numbers = read_progress(stored_world.path, "")
+        assert numbers == ProgressNumbers(stored_world.api.world.commit, 0, NEVER_REACHED)
 
 
 def test_swapped_journals_are_refused(tmp_path: Path):

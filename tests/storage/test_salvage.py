@@ -140,6 +140,70 @@ def test_salvage_leaves_a_newer_format_alone(killed_world):
     assert sorted(path.name for path in stored_world.path.iterdir()) == before
 
 
+def test_salvage_of_a_newer_format_with_a_damaged_marker_changes_nothing(killed_world):
+    stored_world, _ = killed_world
+    document = json.loads(stored_world.snapshot.read_bytes())
+    document["heading"]["1"] |= {"format": 9, "written_by": "9.9.9"}
+    stored_world.snapshot.write_text(json.dumps(document))
+    (stored_world.path / "world.json").write_text("damaged")
+    before = {path.name: path.read_bytes() for path in stored_world.path.iterdir()}
+
+    with pytest.raises(StateRefused, match=r"use hosting-emulator 9\.9\.9"):
+        start(stored_world, salvage=True)
+
+    assert {path.name: path.read_bytes() for path in stored_world.path.iterdir()} == before
+
+
+def test_salvage_without_a_journal_reports_the_omitted_changes(killed_world):
+    stored_world, worlds = killed_world
+    stored_world.journal.unlink()
+
+    world, messages = start(stored_world, salvage=True)
+
+    assert world_content(world) == worlds[1]
+    assert messages[0] == (
+        "world default: journal.ndjson is missing: changes after commit 1 are left out"
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "lines"),
+    [
+        (3, "journal.ndjson, line 4; journal.ndjson, line 5; journal.ndjson, line 6"),
+        (
+            5,
+            "journal.ndjson, line 4; journal.ndjson, line 5; journal.ndjson, line 6 "
+            "and 2 more lines",
+        ),
+    ],
+)
+def test_salvage_names_three_damaged_lines_and_counts_the_others(killed_world, count, lines):
+    stored_world, _ = killed_world
+    for line in range(3, 3 + count):
+        damage(stored_world.journal, line)
+
+    _, messages = start(stored_world, salvage=True)
+
+    assert messages[0].startswith(f"world default: left out: {lines} (cannot be read), and ")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("world", 5), ("seed", None), ("commit", "many"), ("at_ms", 1.5)]
+)
+def test_salvage_names_the_damaged_field_of_a_snapshots_heading(killed_world, field, value):
+    stored_world, _ = killed_world
+    document = json.loads(stored_world.snapshot.read_bytes())
+    document["heading"]["1"][field] = value
+    stored_world.snapshot.write_text(json.dumps(document))
+
+    world, messages = start(stored_world, salvage=True)
+
+    assert world is None
+    assert messages[0] == (
+        f"world default: {stored_world.snapshot}: the heading has no valid {field!r}"
+    )
+
+
 def test_salvage_of_a_damaged_marker_loses_only_the_count_of_starts(killed_world):
     stored_world, worlds = killed_world
     (stored_world.path / "world.json").write_text('{"starts": 2}')

@@ -11,7 +11,7 @@ from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.storage.export import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
-from tests.support.in_process import InProcess
+from tests.support.in_process import InProcess, fresh_world
 from tests.support.worlds_on_disk import make_changes, world_content, world_indexes
 
 
@@ -176,6 +176,30 @@ def test_the_refusal_of_an_import_names_the_row_that_would_break_the_world(
 
     with pytest.raises(StateRefused, match=f"table {table}, row {key}: "):
         import_state(document, "default", 0)
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "value", "reason"),
+    [
+        ("organizations", "name", "\ud800", "the row cannot be written as JSON"),
+        ("remembered_responses", "status", 404, "the body is not a problem document"),
+    ],
+)
+def test_the_refusal_of_an_imported_row_gives_the_reason(document, table, field, value, reason):
+    key = first_key(document, table)
+    set_value(document, "tables", table, key, field, value)
+
+    with pytest.raises(StateRefused, match=f"table {table}, row {key}: {reason}"):
+        import_state(document, "default", 0)
+
+
+def test_a_remembered_refusal_is_imported():
+    api = InProcess(fresh_world(idempotency_remembers="all_answers"))
+    first = api.initialize(99, key="k")
+    assert first.status == 409
+    imported = import_state(json.loads(json.dumps(export_state(api.world))), "default", 0)
+
+    assert InProcess(imported).initialize(99, key="k").body == first.body
 
 
 GARBAGE = st.recursive(

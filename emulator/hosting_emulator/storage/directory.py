@@ -320,9 +320,7 @@ class DataDirectory:
 
     def forget(self, name: str) -> None:
         """Delete a world's files. If this fails, raises OSError and keeps the world."""
-        keeper = self._keepers.get(name)
-        if keeper is None:
-            return
+        keeper = self._keepers[name]
         # Update the list first. If the process is killed before the folder is deleted, the next
         # start still finds the world through its folder.
         self._write_list(self._listed - {name})

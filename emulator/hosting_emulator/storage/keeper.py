@@ -236,7 +236,7 @@ class DiskKeeper(Keeper):
     def _is_of_another_world(self) -> bool:
         try:
             marker = read_marker(self._folder)
-        except (StateRefused, NotADirectoryError):
+        except StateRefused:
             return True
         return marker is not None and marker.lineage != self.lineage
 

@@ -7,7 +7,7 @@ How the rows are laid out in a file is up to the modules that write snapshots, j
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import World, empty_world
 from hosting_emulator.world.value import apply as apply_writes
 
+FieldValue = TypeVar("FieldValue", str, int)
 #: A row: the name of its table, its key and its document.
 Row = tuple[str, str, Any]
 
@@ -81,6 +82,13 @@ def heading_of(world: World) -> dict[str, Any]:
     }
 
 
+def _heading_field(heading: Mapping[str, Any], name: str, kind: type[FieldValue]) -> FieldValue:
+    value = heading.get(name)
+    if not isinstance(value, kind):
+        raise StateRefused(f"the heading has no valid {name!r}")
+    return value
+
+
 class StoredCommit(msgspec.Struct, forbid_unknown_fields=True):
     """A commit in the journal: its number, world time and title, and the rows that it wrote."""
 
@@ -99,14 +107,11 @@ class StoredState:
         """Create the state from a file's heading and rows. Raises StateRefused if the heading or a
         row is invalid.
         """
-        try:
-            self.name = str(meta["world"])
-            self.seed = str(meta["seed"])
-            self.commit = int(meta["commit"])
-            self.at_ms = int(meta["at_ms"])
-            self.lineage = str(meta.get("lineage", ""))
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateRefused(f"the heading has no valid {error}") from None
+        self.name = _heading_field(meta, "world", str)
+        self.seed = _heading_field(meta, "seed", str)
+        self.commit = _heading_field(meta, "commit", int)
+        self.at_ms = _heading_field(meta, "at_ms", int)
+        self.lineage = str(meta.get("lineage", ""))
         self.tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
         for table, key, document in rows:
             record = read_row(table, key, document)

@@ -49,15 +49,13 @@ class AtomicStorage(Storage):
         self._check = check
 
     def read(self) -> Any:
-        """Return the file's tables, or None if there is no file.
+        """Return the file's tables.
 
-        Raises StateRefused if the file is not a snapshot.
+        Raises StateRefused if the file is not a snapshot. Raises OSError if it cannot be read.
         """
+        content = self._path.read_bytes()
         try:
-            content = self._path.read_bytes()
             return msgspec.json.decode(content, type=dict[str, dict[int, dict[str, Any]]])
-        except FileNotFoundError:
-            return None
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StateRefused(f"the file is not a snapshot: {error}") from None
 
