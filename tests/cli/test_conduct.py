@@ -64,6 +64,17 @@ def test_conduct_prints_the_most_severe_finding_first(ask, control: FakeControl)
     assert max(map(len, result.stdout.splitlines())) <= 120
 
 
+def test_conduct_prints_ten_findings_of_a_rule_and_counts_the_others(ask, control: FakeControl):
+    findings = [finding("operation-not-followed", [n]) for n in range(1, 12)]
+    control.on(PATH, conduct_report(*findings))
+
+    lines = ask("conduct").stdout.splitlines()
+
+    assert "    #10: create_user_api_key <did> it." in lines
+    assert "    … and 1 more" in lines
+    assert not [line for line in lines if "#11:" in line]
+
+
 def test_conduct_prints_remarks_in_lines_of_at_most_100_characters(ask, control: FakeControl):
     start = "x" * 49
     longest = f"{start} {'y' * 50}"

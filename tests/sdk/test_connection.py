@@ -1,9 +1,15 @@
 """The client reuses one connection, renews a stale one, and never repeats a request that may have acted."""
 
+import http.client
+import json
 import os
 import socket
 import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -139,6 +145,85 @@ def test_a_server_that_does_not_speak_http_is_refused():
             client.health()
 
         greeting.result(5)
+
+
+@contextmanager
+def raw_server(*scripts: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Run a server during a block that accepts a connection for each script. Yields its address."""
+
+    def serve() -> None:
+        for script in scripts:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                script(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as threads:
+        server.settimeout(5)
+        serving = threads.submit(serve)
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/_emulator"
+        serving.result(5)
+
+
+def respond_with(body: bytes, length: int | None = None) -> Callable[[socket.socket], None]:
+    """Return a script that sends a response. By default, its body has the announced length."""
+    announced = len(body) if length is None else length
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    return lambda connection: connection.sendall(head % announced + body)
+
+
+HEALTH_JSON = json.dumps(HEALTH).encode()
+
+
+def test_a_response_that_ends_early_is_an_error():
+    with (
+        raw_server(respond_with(b'{"status":', 100)) as url,
+        ControlClient(url, timeout_s=5) as client,
+        pytest.raises(EmulatorUnreachable) as caught,
+    ):
+        client.health()
+
+    assert caught.value.reason == "it closed the connection in the middle of its response"
+
+
+def test_a_connection_that_the_server_reset_is_renewed():
+    is_read = threading.Event()
+    is_reset = threading.Event()
+
+    def respond_and_reset(connection: socket.socket) -> None:
+        respond_with(HEALTH_JSON)(connection)
+        is_read.wait(5)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+        is_reset.set()
+
+    with (
+        raw_server(respond_and_reset, respond_with(HEALTH_JSON)) as url,
+        ControlClient(url, timeout_s=5) as client,
+    ):
+        assert client.health().status == "ok"
+        is_read.set()
+        assert is_reset.wait(5)
+
+        assert client.health().status == "ok"
+
+
+def test_an_interrupted_request_leaves_no_response_for_the_next_one(
+    control: FakeControl, client: ControlClient, monkeypatch: pytest.MonkeyPatch
+):
+    control.on("GET /health", HEALTH)
+    control.on("GET /worlds/w/clock", CLOCK)
+
+    def interrupt(_: http.client.HTTPConnection) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(http.client.HTTPConnection, "getresponse", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            client.get("health")
+
+    assert client.get("worlds/w/clock") == CLOCK
+    assert control.connections == 2
 
 
 def test_threads_share_one_connection(control: FakeControl, client: ControlClient):

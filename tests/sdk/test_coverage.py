@@ -30,6 +30,17 @@ def test_the_text_names_exercised_and_missing_parts_within_its_width() -> None:
     assert "replays 1 of 4 calls: create_user_api_key; missing: set_project_" in text
 
 
+def test_the_text_counts_the_polls_of_operations() -> None:
+    document = coverage_document(SAMPLE_COVERAGE)
+    polls = {**document["calls"]["list_deployments"], "responses": 7}
+    document["calls"]["get_operation"] = polls
+
+    text = " ".join(" ".join(coverage_lines(read_coverage(document))).split())
+
+    assert "; operations polled: 7 responses" in text
+    assert "operations polled" not in " ".join(coverage_lines(SAMPLE_COVERAGE))
+
+
 def test_the_text_of_an_empty_coverage_says_none() -> None:
     lines = coverage_lines(NOTHING)
     assert "calls             0 of 8; missing: set_project_powered_by_flag," in lines[0]

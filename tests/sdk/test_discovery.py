@@ -15,6 +15,7 @@ from hosting_emulator.sdk.discovery import (
     EmulatorAddress,
     expected_url,
     find_emulator,
+    look_around,
     running_text,
 )
 from hosting_emulator.sdk.errors import EmulatorNotFound
@@ -25,7 +26,7 @@ from tests.support.data_directories import (
     running_in,
     write_address,
 )
-from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
+from tests.support.fake_control import ANOTHER_SERVER, FakeControl, FakeResponse, refusal
 
 TOKEN_HEADER = "X-Control-Token"
 
@@ -169,6 +170,61 @@ def test_a_settings_file_that_cannot_be_read_is_an_error(project: Path):
     assert "hosting-emulator.yaml:1:12: this is not YAML" in refusal_text()
 
 
+def test_no_address_is_expected_if_the_settings_file_cannot_be_read(project: Path):
+    (project / "hosting-emulator.yaml").write_text("data-dir: [")
+
+    assert expected_url() is None
+
+
+def test_the_address_in_the_ready_file_is_expected(project: Path, monkeypatch: pytest.MonkeyPatch):
+    (project / "ready.json").write_text('{"local_url": "http://127.0.0.1:4999"}')
+    monkeypatch.setenv("HOSTING_EMULATOR_READY_FILE", "ready.json")
+
+    assert expected_url() == find_emulator().url == "http://127.0.0.1:4999"
+
+
+def test_a_deleted_working_folder_counts_as_the_root(project: Path):
+    project.rmdir()
+
+    assert list(look_around().folders) == [Path("/")]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+def test_a_parent_folder_that_this_user_cannot_search_contains_no_emulator(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    inner = project / "inner"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    project.chmod(0)
+    os.seteuid(65534)
+    try:
+        with pytest.raises(PermissionError):
+            (project / ".hosting-emulator").is_dir()
+        surroundings = look_around()
+    finally:
+        os.seteuid(0)
+        project.chmod(0o755)
+
+    assert surroundings.data_dir is None
+    assert list(surroundings.folders) == [inner, *inner.parents]
+
+
+def test_a_data_dir_whose_lock_cannot_be_read_is_an_error(data_dir: Path):
+    data_dir.mkdir()
+    (data_dir / "lock").symlink_to("elsewhere")
+
+    assert refusal_text().startswith(
+        f"commands cannot use the emulator of {data_dir}: it cannot be read "
+        "(too many levels of symbolic links)"
+    )
+
+
+def test_an_emulator_at_an_ipv6_address_of_this_machine_may_be_used(data_dir: Path):
+    with running_in(data_dir, "http://[::1]:1"):
+        assert "nothing responds at http://[::1]:1 (" in refusal_text()
+
+
 def test_a_folder_that_another_user_put_into_a_shared_parent_is_ignored(
     project: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -226,8 +282,18 @@ def test_an_emulator_that_uses_another_folder_is_not_used(
         assert f"the emulator at {control.url} uses another data directory" in refusal_text()
 
 
-def test_another_program_at_the_address_is_not_used(control: FakeControl, data_dir: Path):
-    control.on("GET /info", ANOTHER_SERVER)
+@pytest.mark.parametrize(
+    "response",
+    [
+        ANOTHER_SERVER,
+        FakeResponse(["JSON"], deliberately_wrong=True),
+        FakeResponse({"status": "missing"}, status=404, deliberately_wrong=True),
+    ],
+)
+def test_another_program_at_the_address_is_not_used(
+    control: FakeControl, data_dir: Path, response: FakeResponse
+):
+    control.on("GET /info", response)
 
     with running_in(data_dir, control.url):
         assert f"the program at {control.url} is not an emulator" in refusal_text()

@@ -18,8 +18,8 @@ from hosting_emulator.sdk import (
 )
 from hosting_emulator.sdk.addresses import read_address
 from hosting_emulator.sdk.discovery import find_emulator
-from tests.support.control_samples import world
-from tests.support.fake_control import FakeControl
+from tests.support.control_samples import new_world, world
+from tests.support.fake_control import FakeControl, refusal
 from tests.support.http_world import HttpWorld
 
 LATER = {"clock": {"at": "2030-01-01T00:00:00Z", "mode": "frozen"}}
@@ -115,6 +115,22 @@ def test_closing_a_deleted_world_is_no_error(hosting_emulator: HostingEmulator, 
     fresh.close()
 
 
+def test_a_world_that_cannot_be_deleted_is_an_error_at_its_end(control: FakeControl):
+    control.on("POST /worlds", new_world("w"))
+    control.on("DELETE /worlds/w", refusal(503, "the world could not be deleted"))
+    fresh = HostingEmulator.fresh(control.url)
+
+    with pytest.raises(ControlRefused, match="the world could not be deleted"):
+        fresh.close()
+
+
+def test_an_unknown_attribute_of_a_world_is_an_error_without_a_request(
+    hosting_emulator: HostingEmulator,
+):
+    with pytest.raises(AttributeError, match="'HostingEmulator' object has no attribute 'cloks'"):
+        _ = hosting_emulator.cloks  # type: ignore[attr-defined]
+
+
 def test_closing_a_world_leaves_a_shared_client_open(hosting_emulator: HostingEmulator):
     shared = hosting_emulator.control
 
@@ -145,6 +161,14 @@ def test_connecting_to_an_unknown_world_is_refused(url: str):
         HostingEmulator.connect(url, world="nowhere")
     with pytest.raises(ValueError, match="the address names the world 'a', but `world` is 'b'"):
         HostingEmulator.connect(f"{url}/worlds/a", world="b")
+
+
+@pytest.mark.parametrize("text", ["localhost:4620", "ftp://h:1", "http://h:1\nx", "/worlds/w"])
+def test_a_text_that_is_no_address_is_refused(text: str):
+    with pytest.raises(ValueError, match="is not an address") as caught:
+        HostingEmulator.connect(text)
+
+    assert str(caught.value) == (f"{text!r} is not an address: write it like http://127.0.0.1:4620")
 
 
 def test_connecting_without_an_emulator_raises_an_error():
@@ -358,8 +382,23 @@ def test_faults_are_listed_counted_and_cleared(api: HttpWorld):
     assert (first.seen, first.hits, first.spent) == (1, 1, True)
     assert emulator.faults[1].now.written["from"] == "2026-01-01T01:00:00.000Z"
     assert repr(first) == f"<ArmedFault 'fault-1' of '{emulator.name}'>"
+    emulator.remove_fault(first.id)
+    assert [fault.id for fault in emulator.faults] == ["fault-2"]
+    emulator.fault("timeout")
     assert emulator.clear_faults() == 2
     assert emulator.faults == []
+
+
+def test_outcomes_are_listed_removed_and_cleared(api: HttpWorld):
+    emulator = api.emulator
+    first = emulator.outcome("fail", phase="deploying")
+    others = [emulator.outcome("fail", phase="deploying", project="blog") for _ in range(2)]
+
+    emulator.remove_outcome(first.id)
+
+    assert [outcome.id for outcome in emulator.outcomes] == [other.id for other in others]
+    assert emulator.clear_outcomes() == 2
+    assert emulator.outcomes == []
 
 
 def test_why_prints_a_readable_explanation(api: HttpWorld):

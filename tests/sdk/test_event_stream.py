@@ -1,5 +1,9 @@
 """Listening to the events of a world, with the filters of the request log."""
 
+import http.client
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from hosting_emulator.sdk import (
@@ -9,6 +13,7 @@ from hosting_emulator.sdk import (
     UnexpectedResponse,
     WorldEvent,
 )
+from hosting_emulator.sdk.event_stream import EventStream
 from tests.support.control_samples import world
 from tests.support.fake_control import FakeControl, FakeResponse
 
@@ -40,6 +45,21 @@ def test_listen_continues_after_an_event(client: ControlClient, control: FakeCon
 
     assert control.requests[-1].headers["Last-Event-ID"] == "41"
     assert control.requests[-1].headers["Accept"] == "text/event-stream"
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError(), http.client.IncompleteRead(b"")])
+def test_a_lost_event_stream_is_an_error(error: Exception):
+    def fail() -> bytes:
+        raise error
+
+    response: Any = SimpleNamespace(readline=fail)
+    connection: Any = None
+    events = EventStream("http://127.0.0.1:4620/_emulator", connection, response)
+
+    with pytest.raises(EmulatorUnreachable) as caught:
+        next(iter(events))
+
+    assert caught.value.reason == "it stopped sending events"
 
 
 def test_listen_sends_the_control_token(control: FakeControl):

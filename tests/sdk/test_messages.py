@@ -34,6 +34,19 @@ def test_a_missing_member_is_one_clear_error(control: FakeControl, client: Contr
     )
 
 
+def test_an_armed_fault_without_its_counts_is_one_clear_error(
+    control: FakeControl, client: ControlClient
+) -> None:
+    document = {name: value for name, value in fault().items() if name != "hits"}
+    control.on("GET /worlds/w", world("w"))
+    control.on("POST /worlds/w/faults", fault())
+    control.on("GET /worlds/w/faults/fault-1", FakeResponse(document, deliberately_wrong=True))
+    armed = client.world("w").arm({"timeout": {}})
+
+    with pytest.raises(UnreadableMessage, match=r"a message of type FaultState .*`hits`"):
+        _ = armed.now
+
+
 def test_a_message_is_readable_and_cannot_be_changed(
     control: FakeControl, client: ControlClient
 ) -> None:

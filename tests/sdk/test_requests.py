@@ -19,9 +19,10 @@ from hosting_emulator.sdk import (
     Requests,
     WorldSummary,
 )
+from hosting_emulator.sdk.request_matching import ImpossibleFilter
 from tests.sdk.conftest import client, control
 from tests.support.control_samples import exchange, request_page, world
-from tests.support.fake_control import FakeControl
+from tests.support.fake_control import FakeControl, refusal
 from tests.support.http_world import HttpWorld
 
 __all__ = ["client", "control"]
@@ -272,6 +273,38 @@ def test_identical_failures_share_one_line(api: HttpWorld):
     )
 
 
+def test_only_the_latest_failures_are_listed(api: HttpWorld):
+    for number in range(21):
+        api.call("GET", f"/v1/nothing-{number}")
+
+    lines = failure(api.emulator.requests.assert_none_failed).splitlines()
+
+    assert lines[:3] == [
+        "expected every request to succeed, but 21 of 21 did not",
+        "",
+        "  … 1 earlier request left out",
+    ]
+    assert lines[3].split()[0] == "#2"
+
+
+def test_a_recorded_request_is_readable(logged: Requests):
+    assert repr(logged[3]) == (f"<RecordedRequest #4 PUT {logged[3].path}: 403 forbidden>")
+
+
+def test_an_operation_in_a_filter_must_exist(ring: Requests, control: FakeControl):
+    control.on(
+        "GET /worlds/w/operations/01J00000000000000000000000/why", refusal(404, "there is none")
+    )
+    with pytest.raises(ImpossibleFilter, match="there is no operation 01J00000000000000000000000"):
+        ring.assert_not_made(operation="01J00000000000000000000000")
+
+    control.on(
+        "GET /worlds/w/operations/01J00000000000000000000000/why", refusal(503, "it is stopping")
+    )
+    with pytest.raises(ControlRefused, match="it is stopping"):
+        ring.assert_not_made(operation="01J00000000000000000000000")
+
+
 def test_assert_made_names_a_request_with_a_similar_path(logged: Requests):
     message = failure(lambda: logged.assert_made("list_deployments", at_least=2))
 
@@ -326,6 +359,19 @@ def test_assert_made_names_differences_in_words(api: HttpWorld):
     assert nearest(method="GET") == "#1 had the method PUT"
     assert nearest(replayed=True) == "#1 was not replayed"
     assert nearest(failed=True, status=500) == ("#1 got 200, and was not refused or lost")
+
+
+def test_assert_made_says_that_the_user_of_a_request_is_unknown(
+    client: ControlClient, control: FakeControl
+):
+    refused = exchange(1, user=None, user_id=None, status=400, code="invalid_request")
+    control.on("GET /worlds/w", world("w"))
+    control.on("GET /worlds/w/requests?limit=1000&trail=false", request_page(refused))
+    requests = client.world("w").requests
+
+    message = failure(lambda: requests.assert_made("get_dns_authorization", user="owner", key="k"))
+
+    assert "\n  #1 was refused before its user was known, and had no key\n" in message
 
 
 def test_assert_made_says_that_no_request_arrived(hosting_emulator: HostingEmulator):

@@ -12,7 +12,7 @@ __tracebackhide__ = True
 
 #: The address that `hosting-emulator start` uses by default.
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
-_URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/*")
+_URL = re.compile(r"(?P<server>(?i:https?)://.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/*")
 
 
 def read_address(url: str | None) -> tuple[str | None, str | None]:

@@ -332,15 +332,17 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """Delete this world's forks, and the world itself if it was created by `fresh` or `fork`.
         Idempotent.
         """
-        while self._forks:
-            self._forks.pop().close()
-        if self._throw_away:
-            self._throw_away = False
-            # If the world or the emulator no longer exists, there is nothing left to delete.
-            with suppress(EmulatorUnreachable), ignore_missing():
-                self.delete()
-        if self._own_connection:
-            self.control.close()
+        try:
+            while self._forks:
+                self._forks.pop().close()
+            if self._throw_away:
+                self._throw_away = False
+                # If the world or the emulator no longer exists, there is nothing left to delete.
+                with suppress(EmulatorUnreachable), ignore_missing():
+                    self.delete()
+        finally:
+            if self._own_connection:
+                self.control.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
