@@ -10,6 +10,7 @@ from weakref import ref
 import pytest
 
 from hosting_emulator.control import world_expiry
+from hosting_emulator.control.world_expiry import StoreFailed
 from tests.support.in_process import new_worlds, world_origin
 
 
@@ -109,4 +110,23 @@ def test_the_timer_of_a_deleted_world_holds_no_reference_to_it(timers: Timers):
     gc.collect()
 
     assert reference() is None
+    assert timers.calls == []
+
+
+def test_a_world_that_cannot_be_deleted_stays_and_is_logged(
+    timers: Timers, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    worlds = new_worlds()
+    engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
+    engine.ttl_ms = 90_000
+    world_expiry.expire_when_unused(worlds, engine)
+
+    def fail(_: str) -> None:
+        raise StoreFailed("the world could not be deleted: Read-only file system")
+
+    monkeypatch.setattr(worlds, "delete", fail)
+    timers.ring()
+
+    assert worlds.get("ci") is engine
+    assert caplog.messages == ["the world could not be deleted: Read-only file system"]
     assert timers.calls == []

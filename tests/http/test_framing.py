@@ -38,6 +38,15 @@ def test_requests_are_cut_the_same_in_pieces_and_byte_by_byte(pieces: list[bytes
         )
 
 
+def test_trailers_of_a_chunked_body_are_dropped() -> None:
+    framing = RequestFraming()
+
+    cuts = framing.feed(CHUNKED + b"1\r\nx\r\n0\r\nTrailer: y\r\n\r\n" + GET)
+
+    assert b"".join(cuts) == CHUNKED + b"1\r\nx\r\n0\r\n\r\n" + GET
+    assert (framing.count, framing.error) == (2, None)
+
+
 def test_a_body_that_arrives_alone_is_not_taken_for_a_request() -> None:
     framing = RequestFraming()
 

@@ -201,3 +201,15 @@ def test_basic_credentials_with_the_token_are_accepted(guard: Site, user: str):
 @pytest.mark.parametrize("credentials", ["Basic", "Basic !", "Basic /w==", "Basic " + "A" * 5000])
 def test_broken_credentials_are_refused(guard: Site, credentials: str):
     assert status(guard, request("10.0.0.1", STATE, Authorization=credentials), STATE) == 401
+
+
+def test_only_the_latest_safe_hosts_are_remembered(guard: Site, monkeypatch: pytest.MonkeyPatch):
+    """A client could otherwise fill the memory with Host headers."""
+    monkeypatch.setattr(guard_module, "_MOST_SAFE_HOSTS", 2)
+
+    for number in range(5):
+        assert guard.is_safe_host(f"app-{number}.localhost")
+        assert len(guard.safe_hosts) <= 2
+
+    assert guard.is_safe_host("app-0.localhost")
+    assert not guard.is_safe_host("evil.example.com")

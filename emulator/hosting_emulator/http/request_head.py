@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Protocol
 
 from aiohttp import BasicAuth
@@ -59,8 +58,10 @@ def basic_credentials(request: RequestHead) -> tuple[str, str]:
 
 def read_cookie(request: RequestHead, name: str) -> str | None:
     """Return the value of a cookie in a request, or None if the request does not have this cookie."""
-    try:
-        cookie = SimpleCookie(request.headers.get("Cookie", "")).get(name)
-    except CookieError:
-        return None
-    return None if cookie is None else cookie.value
+    # Do not use `http.cookies`, which returns no cookie at all if any cookie has an unusual name or
+    # value. A browser sends the cookies of all servers on localhost, such as one that contains JSON.
+    for cookie in request.headers.get("Cookie", "").split(";"):
+        cookie_name, _, value = cookie.partition("=")
+        if cookie_name.strip() == name:
+            return value.strip()
+    return None

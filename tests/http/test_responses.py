@@ -1,0 +1,47 @@
+"""Responses to clients that have disconnected, and headers that would break a response."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import make_mocked_request
+
+from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
+from hosting_emulator.http.responses import json_list
+
+GONE: Any = SimpleNamespace(transport=None)
+
+
+def reply(*headers: tuple[str, str]) -> Any:
+    return SimpleNamespace(status=200, content_type="", body=b"", headers=headers)
+
+
+@pytest.mark.parametrize("value", ["a\rb", "a\nb", "a\r\nX-Other: b"])
+async def test_a_header_with_a_line_break_is_not_sent(value: str):
+    response = ReadyResponse(reply(("X-Name", value)), 0)
+
+    with pytest.raises(ValueError, match="the X-Name header contains a line break"):
+        await response.prepare(make_mocked_request("GET", "/"))
+
+
+async def test_no_fault_acts_on_a_client_that_has_disconnected():
+    def act(*_: object) -> None:
+        raise AssertionError("the fault acted")
+
+    effect: Any = SimpleNamespace(send=act, delivers_response=False)
+    response = FaultyResponse(reply(), 0, effect, act)  # type: ignore[arg-type]
+    response._request = GONE
+
+    await response.write_eof()
+    response.reset()
+
+
+async def test_a_list_is_not_encoded_for_a_client_that_has_disconnected():
+    items = iter([1, 2, 3])
+
+    with pytest.raises(ConnectionResetError):
+        await json_list(GONE, {"items": []}, "items", items)
+
+    assert list(items) == [2, 3]
