@@ -12,7 +12,7 @@ from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import Failure
 from tests.support.control_samples import conduct_report
 from tests.support.data_directories import write_address
-from tests.support.fake_control import FakeControl, refusal
+from tests.support.fake_control import FakeControl, FakeResponse, refusal
 from tests.support.product_tables import conduct_rules
 
 PATH = "GET /worlds/default/conduct"
@@ -204,3 +204,25 @@ def test_conduct_rules_needs_no_emulator(run):
 def test_exec_refuses_a_rule_that_does_not_exist_before_the_command_begins(control: FakeControl):
     with connected(control.url, None) as client, pytest.raises(Failure, match="--skip-rule"):
         ask_conduct(client.world(), skip_rules=["no-such-rule"], option="--skip-rule: ")
+
+
+def test_conduct_clear_discards_the_findings(ask, control: FakeControl):
+    control.on("DELETE /worlds/default/conduct", FakeResponse(status=204))
+
+    result = ask("conduct", "clear")
+
+    assert (result.exit_code, result.output) == (0, "")
+    assert [(request.method, request.path) for request in control.requests] == [
+        ("DELETE", "/worlds/default/conduct")
+    ]
+
+
+def test_conduct_gives_no_verdict_if_a_request_was_not_checked(ask, control: FakeControl):
+    control.on(PATH, conduct_report(complete=False))
+
+    result = ask("conduct")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "No verdict: not every request was checked. `conduct clear` restarts the checks.\n"
+    )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -166,6 +167,17 @@ def test_doctor_names_missing_and_old_dependencies(monkeypatch: pytest.MonkeyPat
     assert missing.seen == "pyjwt is not installed, but the emulator needs 2.9 or newer."
 
 
+def test_doctor_notes_that_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch):
+    def fail(name: str) -> None:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "distribution", fail)
+
+    [finding] = doctor_checks.check_versions()
+
+    assert finding == doctor_checks.finding("versions", "not_installed")
+
+
 def test_doctor_accepts_this_installation():
     assert {finding.verdict for finding in doctor_checks.check_versions()} == {"ok"}
 
@@ -283,6 +295,20 @@ def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyP
     finding = doctor_checks.check_port("port", 80, None)
 
     assert finding.seen == "Cannot listen on port 80: permission denied."
+
+
+def test_doctor_knows_the_tls_port_of_the_running_emulator(port: int):
+    info: Any = SimpleNamespace(tls_port=port)
+    probe = EmulatorProbe(info, None, None)
+
+    own, other = (
+        list(doctor_checks.check_ports("http://127.0.0.1:1", 0, port, candidate))[1]
+        for candidate in (probe, EmulatorProbe(None, None, "nothing responds"))
+    )
+
+    assert own.verdict == "ok"
+    assert other.verdict == "problem"
+    assert f"is using port {port}." in other.seen
 
 
 def test_doctor_lists_the_running_emulators_of_this_user(tmp_path: Path, monkeypatch):
@@ -501,6 +527,41 @@ def test_doctor_reports_secrets_that_other_users_can_read(data_directory: Path):
     assert finding.verdict == "problem"
     assert finding.seen == f"Other users of this machine can read {snapshot}."
     assert str(finding.advice).startswith(f"Run `chmod -R go= {data_directory}`")
+
+
+def test_doctor_counts_further_secrets_that_other_users_can_read(data_directory: Path):
+    folder = data_directory / "worlds" / "default"
+    for path in (data_directory, data_directory / "worlds", folder):
+        path.chmod(0o755)
+    for name in ("snapshot.json", "journal.ndjson", "world.json"):
+        (folder / name).chmod(0o644)
+
+    *_, finding = doctor_checks.check_data(data_directory, is_reached=False)
+
+    assert finding.seen.startswith(f"Other users of this machine can read {folder}/")
+    assert finding.seen.endswith(" and 2 more.")
+
+
+def test_doctor_reports_a_link_to_a_missing_data_directory(tmp_path: Path):
+    path = tmp_path / "data"
+    path.symlink_to("missing")
+
+    [finding] = doctor_checks.check_data(path, is_reached=False)
+
+    assert finding == doctor_checks.finding("data", "link", path=path)
+    assert finding.verdict == "problem"
+
+
+def test_doctor_reports_a_world_whose_files_cannot_be_read(data_directory: Path):
+    snapshot = data_directory / "worlds" / "default" / "snapshot.json"
+    snapshot.unlink()
+    snapshot.mkdir()
+
+    finding = first_finding(data_directory)
+
+    assert finding.verdict == "problem"
+    assert finding.seen == f"{data_directory}/worlds/default cannot be read: Is a directory."
+    assert finding.advice == "Restore the folder from a copy, or move it away."
 
 
 def test_doctor_reports_a_data_directory_that_other_users_can_write(tmp_path: Path):

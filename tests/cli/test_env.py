@@ -1,14 +1,21 @@
 """`env` prints variables that each shell can read, and `token` prints only a token."""
 
 import json
+import os
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from hosting_emulator_cli import client_variables
+from hosting_emulator_cli.client_variables import with_variables
 from hosting_emulator_cli.shell_syntax import SHELLS, export_lines
 from tests.support.control_samples import API_KEY, INFO, TOKEN, world
+from tests.support.fake_bootstrap import READY
 from tests.support.fake_control import FakeControl
 
 HARD = {"A": "plain-1.2/x:y", "B": 'it\'s $HOME "and" `x` \\ more # not'}
@@ -85,6 +92,56 @@ def test_env_lists_the_projects_when_it_refuses_an_unknown_one(ask, control: Fak
     assert (
         result.stderr == "Error: world default has no project nope; its projects are: shop, blog\n"
     )
+
+
+def test_env_refuses_a_world_without_projects(ask, control: FakeControl):
+    respond(control)
+    control.on("GET /worlds/default", world(projects=[]))
+
+    result = ask("env")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == ("Error: world default has no project yet; its projects are: none\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "exceptions"),
+    [
+        ({}, None),
+        ({"HTTP_PROXY": "http://proxy.test"}, "127.0.0.1,localhost,::1"),
+        (
+            {"https_proxy": "http://proxy.test", "no_proxy": "x.test"},
+            "x.test,127.0.0.1,localhost,::1",
+        ),
+        ({"ALL_PROXY": "http://proxy.test", "NO_PROXY": "localhost"}, "localhost,127.0.0.1,::1"),
+    ],
+)
+def test_a_command_under_a_proxy_reaches_this_machine_directly(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], exceptions: str | None
+):
+    for name in os.environ:
+        if name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    environment = with_variables({})
+
+    assert environment.get("no_proxy") == environment.get("NO_PROXY") == exceptions
+
+
+@pytest.mark.parametrize("token", [None, "secret"])
+def test_a_command_gets_the_control_token_only_if_one_is_required(
+    monkeypatch: pytest.MonkeyPatch, token: str | None
+):
+    monkeypatch.setattr(client_variables, "world_variables", lambda *_: {"HOSTING_TOKEN": "t"})
+    handle: Any = SimpleNamespace(token=lambda user: "t")
+
+    variables = client_variables.command_variables(
+        handle, replace(READY, control_token=token), None, ()
+    )
+
+    assert variables.get("HOSTING_EMULATOR_CONTROL_TOKEN") == token
 
 
 def test_env_names_both_servers_of_another_world(ask, control: FakeControl):

@@ -5,11 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from hosting_emulator_cli.main import main
+from hosting_emulator_cli.main import cli, main
 from tests.cli.conftest import Run
-from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
+from tests.support.control_samples import INFO
+from tests.support.data_directories import running_in
+from tests.support.fake_control import ANOTHER_SERVER, FakeControl, FakeResponse, refusal
 
 
 def assert_one_line(result, *words: str):
@@ -148,3 +151,36 @@ def test_an_address_in_a_variable_at_which_nothing_responds_names_the_variable(
 
     assert "`unset HOSTING_EMULATOR_URL`" in run("status").stderr
     assert "unset" not in run("status", "--url", "http://127.0.0.1:1").stderr
+
+
+def test_an_emulator_of_the_folder_that_stops_responding_is_a_plain_error(
+    run: Run, control: FakeControl
+):
+    folder = Path.cwd() / ".hosting-emulator"
+    control.on("GET /info", {**INFO, "data_dir": str(folder)})
+    control.on("GET /worlds", FakeResponse(close_before=True))
+
+    with running_in(folder, control.url):
+        result = run("world", "list")
+
+    assert_one_line(result, control.url, "closed the connection before responding")
+    assert "running now" not in result.stderr
+
+
+def test_a_refusal_by_the_emulator_of_the_folder_is_printed_without_advice(
+    run: Run, control: FakeControl
+):
+    folder = Path.cwd() / ".hosting-emulator"
+    control.on("GET /info", {**INFO, "data_dir": str(folder)})
+    control.on("GET /worlds", refusal(503, "it is stopping"))
+
+    with running_in(folder, control.url):
+        result = run("world", "list")
+
+    assert_one_line(result, "it is stopping\n")
+    assert "control token" not in result.stderr
+
+
+def test_a_program_that_embeds_the_command_line_gets_errors_as_exceptions(run: Run):
+    with pytest.raises(click.UsageError, match="'nonsense'"):
+        cli.main(["nonsense"], standalone_mode=False)

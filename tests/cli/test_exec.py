@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shlex
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -19,10 +22,11 @@ from hosting_emulator.settings import Settings
 from hosting_emulator_cli import execution as execution_module
 from hosting_emulator_cli import varied_execution
 from hosting_emulator_cli.execution import CommandResult, Execution
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_lab.run_conditions import RunsStopped
 from hosting_emulator_scenarios import FOLDER
 from tests.support.control_samples import story_report
-from tests.support.fake_bootstrap import FakeBootstrap
+from tests.support.fake_bootstrap import READY, FakeBootstrap
 from tests.support.fake_control import FakeControl
 from tests.support.product_tables import variation_points
 
@@ -290,6 +294,76 @@ def test_shrinking_reports_a_run_that_fails_only_sometimes(run, monkeypatch: pyt
 
     assert lines[-1].startswith("The failure is intermittent")
     assert points_of_runs == [(), ("key-order",), tuple(POINTS)]
+
+
+def test_shrinking_says_that_a_smaller_set_of_points_may_exist(
+    run, monkeypatch: pytest.MonkeyPatch
+):
+    first = CommandResult(1, ("key-order", "page-size", "id-order"))
+    monkeypatch.setattr(execution_module, "execute", lambda _: first)
+    monkeypatch.setattr(varied_execution, "MOST_RUNS", 1)
+    replace_search_runs(monkeypatch, lambda points: CommandResult(int(bool(points)), points))
+
+    stderr = run("exec", "--vary", "7", "--shrink", "--", "x").stderr
+
+    assert "; the search stopped, so a smaller set may exist)." in stderr
+
+
+def test_a_report_that_fails_gives_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(execution_module, "connected", fail)
+    command_run = execution_module._CommandRun(replace(PLAIN, conduct="error"))
+
+    command_run._report(READY, None)  # type: ignore[arg-type]
+
+    assert capsys.readouterr().err == (
+        "Error: the report failed: ZeroDivisionError: division by zero\n"
+    )
+    assert command_run._undecided
+
+
+async def test_a_command_whose_supervisor_cannot_be_started_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def fail(_: str) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(execution_module, "ChildCommand", fail)
+
+    with pytest.raises(Failure) as caught:
+        await execution_module._CommandRun(PLAIN).run()
+
+    assert caught.value.message == "cannot start a process: Resource temporarily unavailable"
+
+
+@pytest.mark.parametrize(("is_terminal", "has_hint"), [(True, True), (False, False)])
+async def test_a_user_on_a_terminal_learns_how_to_kill_the_command(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, has_hint: bool
+):
+    hints: list[str] = []
+    hinted = asyncio.Event()
+
+    def mention(text: str) -> None:
+        hints.append(text)
+        hinted.set()
+
+    monkeypatch.setattr(execution_module, "mention", mention)
+    monkeypatch.setattr(execution_module, "_HINT_S", 0)
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: is_terminal))
+    child: Any = SimpleNamespace(end=lambda _: hinted.set())
+    command_run = execution_module._CommandRun(replace(PLAIN, patience_s=0.01))
+
+    command_run._end_later(child, signal.SIGINT)
+    await hinted.wait()
+
+    hint = "Waiting for the command to end; press Ctrl-C again to kill it."
+    assert hints == ([hint] if has_hint else [])
+    for timer in command_run._timers:
+        timer.cancel()
 
 
 def test_shrinking_tries_all_points_if_worlds_of_other_emulators_may_vary(

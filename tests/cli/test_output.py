@@ -1,13 +1,15 @@
 """Output is aligned, and files are written completely or not at all."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
-from hosting_emulator_cli.files import PRIVATE, write_whole
+from hosting_emulator_cli.files import PRIVATE, ready_file, remove_report, write_whole
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import fields
+from hosting_emulator_cli.printable import printable_json
 from hosting_emulator_cli.tables import cell_text, table
 
 
@@ -132,3 +134,44 @@ def test_writing_to_a_device_does_not_replace_it(tmp_path: Path):
 def test_writing_to_a_folder_is_refused(tmp_path: Path):
     with pytest.raises(Failure, match="cannot write"):
         write_whole(tmp_path, "text")
+
+
+def test_a_report_that_cannot_be_removed_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    report = tmp_path / "report.html"
+    report.touch()
+    monkeypatch.setattr(Path, "unlink", refuse_removal)
+
+    with pytest.raises(Failure) as caught:
+        remove_report(report)
+
+    assert caught.value.message == f"cannot replace {report}: Read-only file system"
+    remove_report(None)
+    remove_report(tmp_path / "missing")
+    remove_report(Path(os.devnull))
+
+
+def test_a_ready_file_that_cannot_be_replaced_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "ready.json"
+    path.write_text("old")
+    monkeypatch.setattr(Path, "unlink", refuse_removal)
+
+    with pytest.raises(Failure) as caught, ready_file(path):
+        pytest.fail("the emulator was started")
+
+    assert caught.value.message == f"cannot replace {path}: Read-only file system"
+    assert path.read_text() == "old"
+
+
+def refuse_removal(*_: object) -> None:
+    raise OSError(30, "Read-only file system")
+
+
+def test_unprintable_characters_in_json_stay_json():
+    text = printable_json({"a": "\x85\u202e", "b": 1})
+
+    assert text == '{\n  "a": "\\u0085\\u202e",\n  "b": 1\n}'
+    assert json.loads(text) == {"a": "\x85\u202e", "b": 1}

@@ -166,3 +166,12 @@ def test_another_system_says_that_nothing_was_watched(
         kernel.add_socket(f"{OWN_ADDRESS} 50000", f"{OTHER_MACHINE} 443", 9)
 
     assert (watch.connections, watch.sentence()) == ([], NOT_WATCHED)
+
+
+def test_a_table_that_cannot_be_read_hides_no_other_connection(kernel: Kernel) -> None:
+    kernel.add_socket(f"{OWN_ADDRESS} 50000", f"{OTHER_MACHINE} 443", 9)
+    (kernel.folder / "net" / "tcp6").unlink()
+    watch = kernel.watch()
+    watch.look()
+
+    assert [str(connection) for connection in watch.connections] == [f"node to {OTHER_MACHINE}:443"]

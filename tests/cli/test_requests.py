@@ -185,6 +185,26 @@ def test_requests_show_and_replay_print_the_whole_exchange(
     assert json.loads(ask("requests", *words, "--json").stdout) == WHOLE
 
 
+def test_requests_list_prints_whole_exchanges_as_json(ask, control: FakeControl):
+    control.on(LIST, request_page(ITEM))
+    control.on("GET /worlds/default/requests/2", WHOLE)
+
+    assert json.loads(ask("requests", "list", "--whole", "--json").stdout) == [WHOLE]
+
+
+def test_the_color_of_a_request_shows_the_kind_of_its_status(ask, control: FakeControl, colors):
+    items = [
+        exchange(n, status=status, trail=[]) for n, status in enumerate((200, 303, 404, 503), 1)
+    ]
+    control.on(LIST, request_page(*items[::-1]))
+
+    lines = ask("requests", "list").stdout.splitlines()
+
+    for status, color in (("200", "32"), ("303", "36"), ("404", "33"), ("503", "1;31")):
+        [line] = [line for line in lines if re.search(rf"m[^0-9]*{status}\b", line)]
+        assert f"\x1b[{color}m" in line, (status, line)
+
+
 def test_requests_show_prints_the_whole_exchange_on_a_terminal(ask, control: FakeControl, colors):
     control.on("GET /worlds/default/requests/2", WHOLE)
 

@@ -230,6 +230,50 @@ def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
     assert "$ hosting-emulator clock advance --until-operation 01OP" in text
 
 
+def test_why_on_a_terminal_names_the_phase_and_the_next_event(
+    ask, control: FakeControl, monkeypatch
+):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    control.on(PATH, WHY)
+
+    text = re.sub(r"\x1b\[[0-9;]*m", "", ask("why", "01OP").stdout)
+
+    assert re.search(r"state +running \(deploying\) ", text)
+    assert re.search(r"next +2030-01-31T09:30:02.000Z  it changes to verifying", text)
+
+
+def test_why_prints_an_explanation_as_json(ask, control: FakeControl):
+    control.on(PATH, WHY)
+
+    commands = [f"{WHY['commands'][0]} --url http://127.0.0.1:4620"]
+    assert json.loads(ask("why", "01OP", "--json").stdout) == {**WHY, "commands": commands}
+
+
+def test_status_says_what_the_triggers_of_its_worlds_did(ask, control: FakeControl):
+    entry = {
+        "id": "timeline[0]",
+        "kind": "set_plan",
+        "optional": False,
+        "considered": 1,
+        "seen": 2,
+        "hits": 3,
+        "unused": None,
+        "type": "timeline entry",
+        "effect": "intervene set_plan plan=free",
+        "spent": True,
+        "waits_for": None,
+        "result": "acme is free",
+    }
+    respond(control)
+    control.on("GET /worlds", items(world(triggers=[entry])))
+
+    lines = ask("status").stdout.splitlines()
+
+    index = lines.index("timeline[0] of default (set_plan): considered 1, seen 2, hits 3")
+    assert lines[index + 1] == "  acme is free."
+
+
 def operation_state(id_: str, **changes: Any) -> dict[str, Any]:
     return {
         "id": id_,

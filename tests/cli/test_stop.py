@@ -7,8 +7,8 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.support.control_samples import HEALTH, INFO
-from tests.support.data_directories import registered_emulator, write_address
-from tests.support.fake_control import FakeControl, FakeResponse, refusal
+from tests.support.data_directories import registered_emulator, running_in, write_address
+from tests.support.fake_control import ANOTHER_SERVER, FakeControl, FakeResponse, refusal
 
 NO_CONTENT = FakeResponse(status=204)
 
@@ -69,6 +69,38 @@ def test_stop_without_any_emulator_is_an_error(run: Run):
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("Error: nothing was stopped: no emulator responds at http://")
     assert result.stderr.endswith("; no emulator of this user is running\n")
+
+
+def test_stop_refuses_another_server_at_the_default_address(
+    run: Run, control: FakeControl, monkeypatch: pytest.MonkeyPatch
+):
+    control.on("GET /health", ANOTHER_SERVER)
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", control.url.rpartition(":")[2])
+
+    result = run("stop")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: nothing was stopped: ")
+    assert control.control_url in result.stderr
+    assert [request.path for request in control.requests] == ["/health"]
+
+
+def test_stop_sends_no_control_token_to_an_address_that_only_a_folder_names(
+    run: Run, control: FakeControl, monkeypatch: pytest.MonkeyPatch
+):
+    folder = Path.cwd() / ".hosting-emulator"
+    control.on("GET /info", {**INFO, "data_dir": str(folder)})
+    control.on("POST /stop", NO_CONTENT)
+    control.on("GET /health", HEALTH, FakeResponse(close_before=True))
+    monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "secret")
+
+    with running_in(folder, control.url):
+        result = run("stop")
+
+    assert "POST /stop" in [f"{request.method} {request.path}" for request in control.requests], (
+        result.stderr
+    )
+    assert not [request for request in control.requests if "X-Control-Token" in request.headers]
 
 
 def test_stop_in_a_folder_whose_emulator_does_not_run_is_an_error(run: Run):
