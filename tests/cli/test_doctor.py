@@ -542,6 +542,19 @@ def test_doctor_counts_further_secrets_that_other_users_can_read(data_directory:
     assert finding.seen.endswith(" and 2 more.")
 
 
+def test_doctor_ignores_a_file_that_disappears_meanwhile(
+    data_directory: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for path in (data_directory, data_directory / "worlds"):
+        path.chmod(0o755)
+    walk = [(str(data_directory), [], []), (str(data_directory / "worlds"), [], ["gone.json"])]
+    monkeypatch.setattr(os, "walk", lambda path: walk)
+
+    *_, finding = doctor_checks.check_data(data_directory, is_reached=False)
+
+    assert finding.verdict == "ok"
+
+
 def test_doctor_reports_a_link_to_a_missing_data_directory(tmp_path: Path):
     path = tmp_path / "data"
     path.symlink_to("missing")

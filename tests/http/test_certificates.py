@@ -11,6 +11,7 @@ import pytest
 import trustme
 from cryptography import x509
 
+from hosting_emulator.http import tls
 from hosting_emulator.http.tls import (
     AUTHORITY_LIFETIME,
     CA_CERTIFICATE,
@@ -187,3 +188,15 @@ def test_a_servers_key_is_in_no_file_that_a_kill_could_leave(
     LocalAuthority(tmp_path, is_stored=False).server_context()
 
     assert key_files == [[]]
+
+
+def test_certificates_for_many_zones_do_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tls, "_MOST_CONTEXTS", 2)
+    authority = LocalAuthority(tmp_path)
+    server = authority.server_context()
+
+    for name in ("a.one.localhost", "a.two.localhost", "a.three.localhost", "a.one.localhost"):
+        _shake_hands(authority, name, server)
+        assert len(authority._contexts) <= 2

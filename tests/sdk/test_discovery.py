@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 from collections.abc import Callable
@@ -218,6 +220,19 @@ def test_a_data_dir_whose_lock_cannot_be_read_is_an_error(data_dir: Path):
         f"commands cannot use the emulator of {data_dir}: it cannot be read "
         "(too many levels of symbolic links)"
     )
+
+
+def test_a_data_dir_whose_lock_cannot_be_checked_is_an_error(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_address(data_dir, "http://127.0.0.1:1")
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+
+    assert f"the emulator of {data_dir}: it cannot be read (no locks available)" in refusal_text()
 
 
 def test_an_emulator_at_an_ipv6_address_of_this_machine_may_be_used(data_dir: Path):

@@ -1,0 +1,108 @@
+"""Settings with which an emulator does not start, and addresses on which it cannot listen."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.support.emulator_in_loop import emulator_in_loop, refusal_of_settings
+
+#: A file of another state, which would replace a stored world.
+SCENARIO = "name: other\ndescription: Another world.\n"
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty registry, and no outer `make`."""
+    folder = tmp_path / "runtime"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    monkeypatch.delenv("MAKELEVEL", raising=False)
+
+
+@pytest.mark.parametrize(
+    "url", ["host.test:4620", "ftp://host.test", "http://", "https://host.test/path"]
+)
+def test_an_invalid_public_url_is_refused(url: str):
+    assert refusal_of_settings(public_url=url) == (
+        f"--public-url {url!r} is not a URL such as http://host:port"
+    )
+
+
+def test_an_unknown_variation_point_is_refused():
+    message = refusal_of_settings(vary="7", vary_only=("page-sise",))
+
+    assert message.startswith("--vary: ")
+    assert "page-size" in message
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_port_in_use_is_refused_with_the_way_to_a_free_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        by_command = refusal_of_settings(port=port, data_dir=tmp_path / "data")
+        monkeypatch.setenv("MAKELEVEL", "1")
+        by_make = refusal_of_settings(port=port, data_dir=tmp_path / "data")
+
+    assert by_command.startswith(f"port {port} on 127.0.0.1 is in use")
+    assert by_command.endswith("or use --port 0 for a free port")
+    assert by_make.endswith("or run `make run ARGS='--port 0'` for a free port")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_port_in_use_at_an_ipv6_address_is_refused(tmp_path: Path):
+    try:
+        other = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        pytest.skip("this machine has no IPv6 address")
+    with other:
+        port = other.getsockname()[1]
+
+        message = refusal_of_settings(host="::1", port=port, data_dir=tmp_path / "data")
+
+    assert message.startswith(f"port {port} on ::1 is in use")
+
+
+async def test_an_address_of_another_machine_is_refused():
+    with pytest.raises(Exception, match=r"cannot listen on 192\.0\.2\.1 port 0: ") as caught:
+        async with emulator_in_loop(host="192.0.2.1", control_token="token"):
+            pytest.fail("the emulator started")
+
+    assert type(caught.value).__name__ == "StartError"
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("0.0.0.0", "http://127.0.0.1:4620"),
+        ("::1", "'http://[::1]:4620'"),
+        ("127.0.0.2", "http://127.0.0.2:4620"),
+    ],
+)
+async def test_the_refusal_to_replace_a_world_names_commands_that_reach_the_emulator(
+    tmp_path: Path, host: str, url: str
+):
+    data = tmp_path / "data"
+    async with emulator_in_loop(data_dir=data):
+        pass
+    (tmp_path / "other.yaml").write_text(SCENARIO)
+
+    message = refusal_of_settings(data_dir=data, host=host, scenario=str(tmp_path / "other.yaml"))
+
+    assert "already has a stored world, which --scenario would replace" in message
+    assert f"`hosting-emulator world import old.json --replace --url {url}` restores" in message
+
+
+async def test_the_user_of_an_emulator_must_exist():
+    async with emulator_in_loop(user="reader") as emulator:
+        assert emulator.ready().user == "reader"
+
+    async with emulator_in_loop(user="raeder") as emulator:
+        with pytest.raises(Exception, match="'raeder'") as caught:
+            emulator.ready()
+    assert type(caught.value).__name__ == "StartError"
