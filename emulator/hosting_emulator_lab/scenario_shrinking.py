@@ -60,8 +60,8 @@ def shrink_scenario(
 
     `step` selects the step with words such as `status=409 call=apply_project_domains`: the first
     step that expects them, or step number `n`. The selected step becomes the last step. Other steps
-    keep the expectations that still hold. The search runs at most `max_runs` stories. `visit`
-    requests pages for the story.
+    keep the expectations that still hold. The story is run at most `max_runs` times, but at least
+    twice. `visit` requests pages for the story.
 
     Raises ShrinkRefused if no step is selected, or if the selected step fails already.
     """
@@ -80,8 +80,9 @@ def shrink_scenario(
     runs = _RUNS_BEFORE_SEARCH
     finished = True
     if parts and failure_with(()) is not None:
+        most_tries = max(0, max_runs - _RUNS_BEFORE_SEARCH)
         result = smallest(
-            parts, lambda subset: failure_with(subset) is None, max_runs, try_pairs=True
+            parts, lambda subset: failure_with(subset) is None, most_tries, try_pairs=True
         )
         kept_parts = result.items
         runs += result.tries

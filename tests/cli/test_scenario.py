@@ -438,3 +438,25 @@ def test_an_impossible_value_is_an_invalid_file(run, refused: Path):
 
     assert result.exit_code == 2
     assert "refused.yaml:5:19: " in result.stdout + result.stderr
+
+
+def test_a_failed_step_names_a_response_that_was_lost(ask, control: FakeControl, file: Path):
+    response = {"n": 2, "status": None, "code": None, "lost": "timeout", "detail": None}
+    step = {**FAILED_STEP, "differences": [], "responses": [response]}
+    control.on(RUN, story_report(step))
+
+    output = ask("scenario", "run", str(file)).stdout
+
+    assert "            request 2: the response was lost (timeout)\n" in output
+
+
+def test_a_scenario_file_adds_the_records_of_its_world(ask, control: FakeControl, tmp_path: Path):
+    path = tmp_path / "own.yaml"
+    path.write_text("name: x\ndescription: y\nworld:\n  extends: default\n  users: {zoe: {}}\n")
+    sent = "POST /worlds/default/interventions"
+    control.on(sent, {"intervention": "add", "message": "Added 1 user."})
+
+    result = ask("world", "add", "--file", str(path))
+
+    assert result.exit_code == 0, result.stderr
+    assert control.bodies(sent) == [{"add": {"users": {"zoe": {}}}}]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hosting_emulator.dashboard.manual import files as manual
 from hosting_emulator.dashboard.manual.files import files, groups, pages
 from hosting_emulator.dashboard.manual.pages import POLICY, address, manual_page
 from hosting_emulator.dashboard.manual.rendering import render
@@ -202,3 +203,40 @@ def test_a_mistyped_page_is_corrected(api: HttpWorld):
     response = exchange("GET", f"{api.emulator.control.control_url}/docs/failure", None, {})
 
     assert "failures" in response.json["detail"]
+
+
+# --- Installed packages ----------------------------------------------------------------------
+
+
+def test_an_installed_package_contains_its_manual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    package = tmp_path / "hosting_emulator"
+    package.mkdir()
+    monkeypatch.setattr(manual.hosting_emulator, "__file__", str(package / "__init__.py"))
+    assert manual.root.__wrapped__() == tmp_path.parent
+
+    (package / "manual").mkdir()
+    assert manual.root.__wrapped__() == package / "manual"
+
+
+def test_a_package_that_was_copied_without_its_documents_has_no_manual(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(manual, "root", lambda: tmp_path)
+    monkeypatch.setattr(manual, "pages", manual.pages.__wrapped__)
+
+    assert manual.pages() == {}
+    assert manual.groups.__wrapped__() == []
+
+
+def test_a_page_without_a_heading_is_called_like_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").touch()
+    (tmp_path / "docs" / "notes.md").write_text("No heading.")
+    (tmp_path / "docs" / "faults.md").write_text("# Faults and outcomes\n")
+    monkeypatch.setattr(manual, "root", lambda: tmp_path)
+
+    titles = {name: page.title for name, page in manual.pages.__wrapped__().items()}
+
+    assert titles == {"overview": "Overview", "notes": "notes", "faults": "Faults and outcomes"}

@@ -77,15 +77,15 @@ async def test_an_address_of_another_machine_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("host", "url"),
+    ("host", "option"),
     [
-        ("0.0.0.0", "http://127.0.0.1:4620"),
-        ("::1", "'http://[::1]:4620'"),
-        ("127.0.0.2", "http://127.0.0.2:4620"),
+        ("0.0.0.0", ""),  # commands use the default address
+        ("::1", " --url 'http://[::1]:4620'"),
+        ("127.0.0.2", " --url http://127.0.0.2:4620"),
     ],
 )
 async def test_the_refusal_to_replace_a_world_names_commands_that_reach_the_emulator(
-    tmp_path: Path, host: str, url: str
+    tmp_path: Path, host: str, option: str
 ):
     data = tmp_path / "data"
     async with emulator_in_loop(data_dir=data):
@@ -95,7 +95,7 @@ async def test_the_refusal_to_replace_a_world_names_commands_that_reach_the_emul
     message = refusal_of_settings(data_dir=data, host=host, scenario=str(tmp_path / "other.yaml"))
 
     assert "already has a stored world, which --scenario would replace" in message
-    assert f"`hosting-emulator world import old.json --replace --url {url}` restores" in message
+    assert f"`hosting-emulator world import old.json --replace{option}` restores" in message
 
 
 async def test_the_user_of_an_emulator_must_exist():

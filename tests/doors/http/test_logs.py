@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.emulator_in_loop import emulator_in_loop
 from tests.support.log_lines import as_json, as_text
 from tests.support.warm import COMMAND, run
 
@@ -290,6 +291,27 @@ def test_odd_characters_of_a_client_break_no_line_and_control_no_terminal(nasty:
     assert line.isascii()
     assert len(line.splitlines()) == 1
     assert json.loads(line)["idempotency_key"] == nasty
+
+
+def test_a_second_delivery_is_named_with_its_request():
+    assert as_text(record(second_delivery_of=7)).endswith("/v1/x  second delivery of #7")
+    assert "second delivery" not in as_text(record())
+
+
+async def test_events_that_become_due_are_logged_apart_from_commits(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    caplog.set_level("DEBUG", logger="hosting_emulator")
+    async with emulator_in_loop(log_level="debug") as emulator:
+        engine = emulator.worlds.get("default")
+        assert engine is not None
+        due_ms = engine.world.next_due_ms
+        monkeypatch.setattr(engine, "now_ms", lambda: due_ms)
+        engine.run_due()
+
+    [line] = [line for line in caplog.records if "due events" in line.getMessage()]
+    assert line.getMessage().startswith(f"due events up to {line.fields['at']} in commit ")  # type: ignore[attr-defined]
+    assert line.name != "hosting_emulator.commits"
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from hosting_emulator_cli.main import cli
@@ -109,6 +111,32 @@ def test_a_session_recorded_on_the_command_line_passes_and_shrinks(api: HttpWorl
     assert check.exit_code == story.exit_code == shrinking.exit_code == second_check.exit_code == 0
     assert "2 of 12 steps are left" in shrinking.stderr
     assert Path("small.yaml").read_text("utf-8").count("key: deploy") == 2
+
+
+def test_scenario_record_reports_requests_that_it_leaves_out(
+    api: HttpWorld, run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    perform_session(api)
+    record = HostingEmulator.record
+
+    def record_with_gap(world: HostingEmulator, **options: Any) -> Any:
+        return replace(record(world, **options), left_out=["#3 was sent by a browser."])
+
+    monkeypatch.setattr(HostingEmulator, "record", record_with_gap)
+
+    result = run("scenario", "record", "-")
+
+    assert result.stderr.splitlines() == ["Left out: #3 was sent by a browser."]
+
+
+def test_a_shrinking_that_stops_early_says_so(api: HttpWorld, run: Run):
+    perform_session(api)
+    run("scenario", "record", "bug.yaml")
+
+    result = run("scenario", "shrink", "bug.yaml", "--step", REUSED, "--max-runs", "2")
+
+    assert result.exit_code == 0
+    assert result.stderr.endswith("after 2 runs; the search stopped early: increase --max-runs.\n")
 
 
 def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
