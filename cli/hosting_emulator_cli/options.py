@@ -60,9 +60,7 @@ class EmulatorOption(click.Option):
             value = [part for text in value for part in self._parts(ctx, text)]
         return super().type_cast_value(ctx, value)
 
-    def _parts(self, ctx: click.Context, text: Any) -> list[Any]:
-        if not isinstance(text, str):
-            return [text]
+    def _parts(self, ctx: click.Context, text: str) -> list[str]:
         values = split_values(text, is_named="=" in (self.metavar or ""))
         if "=" in (self.metavar or ""):
             note_split_names(ctx, values)

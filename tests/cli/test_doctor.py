@@ -23,7 +23,7 @@ from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorProbe
 from hosting_emulator_cli.doctor_findings import FINDINGS
 from tests.support.control_samples import HEALTH, INFO
-from tests.support.data_directories import registered_emulator
+from tests.support.data_directories import registered_emulator, running_in
 from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
 from tests.support.ports import free_ports
@@ -232,6 +232,22 @@ def test_doctor_reports_another_server_at_the_address(run, control: FakeControl)
     assert finding["verdict"] == port["verdict"] == "problem"
     assert f"{control.url}/_emulator" in finding["seen"]
     assert "is using port" in port["seen"]
+
+
+def test_doctor_sends_no_control_token_to_an_address_that_only_a_folder_names(
+    run, control: FakeControl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = Path.cwd() / ".hosting-emulator"
+    control.on("GET /info", {**RUNNING, "data_dir": str(folder)})
+    control.on("GET /health", HEALTH)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "secret")
+
+    with running_in(folder, control.url):
+        run("doctor", "--json", "--port", "0")
+
+    assert len(control.requests) > 1
+    assert not [request for request in control.requests if "X-Control-Token" in request.headers]
 
 
 def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():

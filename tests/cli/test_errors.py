@@ -1,5 +1,6 @@
 """Every error is one line on stderr for each mistake, nothing on stdout, and exit code 2."""
 
+import runpy
 import socket
 import subprocess
 import sys
@@ -184,3 +185,16 @@ def test_a_refusal_by_the_emulator_of_the_folder_is_printed_without_advice(
 def test_a_program_that_embeds_the_command_line_gets_errors_as_exceptions(run: Run):
     with pytest.raises(click.UsageError, match="'nonsense'"):
         cli.main(["nonsense"], standalone_mode=False)
+
+
+@pytest.mark.parametrize("module", ["hosting_emulator", "hosting_emulator_cli"])
+def test_python_runs_the_packages_as_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], module: str
+):
+    monkeypatch.setattr(sys, "argv", [module, "--version"])
+
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__")
+
+    assert not ended.value.code
+    assert capsys.readouterr().out.startswith("hosting-emulator 0.")

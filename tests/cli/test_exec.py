@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -323,6 +324,62 @@ def test_a_report_that_fails_gives_no_verdict(
     assert capsys.readouterr().err == (
         "Error: the report failed: ZeroDivisionError: division by zero\n"
     )
+    assert command_run._undecided
+
+
+@pytest.mark.parametrize(
+    ("outer", "settings", "variables"),
+    [
+        ({}, {}, {}),
+        (
+            {"HOSTING_EMULATOR_VARY": "1", "HOSTING_EMULATOR_VARY_ONLY": "page-size"},
+            {},
+            {"HOSTING_EMULATOR_VARY": "", "HOSTING_EMULATOR_VARY_ONLY": ""},
+        ),
+        (
+            {"HOSTING_EMULATOR_VARY": "1"},
+            {"vary": "7", "vary_only": ("key-order", "page-size")},
+            {"HOSTING_EMULATOR_VARY": "7", "HOSTING_EMULATOR_VARY_ONLY": "key-order,page-size"},
+        ),
+    ],
+)
+def test_the_variation_of_an_outer_exec_does_not_reach_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+    outer: dict[str, str],
+    settings: dict[str, Any],
+    variables: dict[str, str],
+):
+    for name in ("HOSTING_EMULATOR_VARY", "HOSTING_EMULATOR_VARY_ONLY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in outer.items():
+        monkeypatch.setenv(name, value)
+    client = SimpleNamespace(world=lambda: None)
+    monkeypatch.setattr(execution_module, "connected", lambda *_: nullcontext(client))
+    monkeypatch.setattr(execution_module, "command_variables", lambda *_: {})
+    plan = replace(PLAIN, settings=replace(PLAIN.settings, **settings))
+    command_run = execution_module._CommandRun(plan)
+    monkeypatch.setattr(command_run, "_observe", lambda _: "observation")
+
+    given = command_run._variables(READY)
+
+    assert {name: value for name, value in given.items() if "VARY" in name} == variables
+
+
+def test_an_error_of_a_judge_is_printed_and_leaves_the_verdict_open(
+    capsys: pytest.CaptureFixture[str],
+):
+    verdict: Any = SimpleNamespace(
+        has_requests=True,
+        is_bad=False,
+        has_findings=False,
+        errors=["the rule polled-too-early failed"],
+        in_progress_text=lambda: "",
+    )
+    command_run = execution_module._CommandRun(replace(PLAIN, conduct="error"))
+
+    command_run._judge(verdict, color=False)
+
+    assert capsys.readouterr().err == "Error: the rule polled-too-early failed\n"
     assert command_run._undecided
 
 

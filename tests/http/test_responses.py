@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
+from hosting_emulator.http import request_body
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.responses import json_list
 
@@ -45,3 +46,13 @@ async def test_a_list_is_not_encoded_for_a_client_that_has_disconnected():
         await json_list(GONE, {"items": []}, "items", items)
 
     assert list(items) == [2, 3]
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd"])
+def test_a_body_in_a_coding_that_no_one_can_read_is_malformed(coding: str):
+    with pytest.raises(ValueError, match=coding):
+        request_body._unpack(b"body", coding, 100)
+
+
+def test_a_body_in_an_unknown_coding_is_taken_as_it_is():
+    assert request_body._unpack(b"body", "x-private", 100) == b"body"

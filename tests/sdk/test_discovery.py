@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.running_emulators import registered
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator.sdk.discovery import (
     EmulatorAddress,
@@ -24,6 +25,7 @@ from hosting_emulator.sdk.errors import EmulatorNotFound
 from tests.support.control_samples import INFO, world
 from tests.support.data_directories import (
     locked,
+    record_of,
     registered_emulator,
     running_in,
     write_address,
@@ -660,3 +662,14 @@ def test_a_system_without_any_folder_for_temporary_files_has_no_registry(
     monkeypatch.setattr("tempfile.gettempdir", find_no_folder)
 
     assert running_text() == "no emulator of this user is running"
+
+
+def test_an_emulator_runs_unregistered_if_there_is_no_registry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / f"hosting-emulator-{os.geteuid()}").touch()  # no folder can be created here
+
+    with registered(record_of(tmp_path, "http://127.0.0.1:1")):
+        assert running_text() == "no emulator of this user is running"

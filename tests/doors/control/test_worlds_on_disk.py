@@ -1,4 +1,4 @@
-"""A disk that fails: the refusals of both APIs, and what the log on stderr contains."""
+"""Worlds on disk: what a failing disk means for both APIs, and what needs a world in memory."""
 
 from __future__ import annotations
 
