@@ -165,7 +165,7 @@ def test_an_emulator_of_the_folder_that_stops_responding_is_a_plain_error(
         result = run("world", "list")
 
     assert_one_line(result, control.url, "closed the connection before responding")
-    assert "running now" not in result.stderr
+    assert "of this user" not in result.stderr
 
 
 def test_a_refusal_by_the_emulator_of_the_folder_is_printed_without_advice(

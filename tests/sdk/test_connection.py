@@ -222,6 +222,7 @@ def test_an_interrupted_request_leaves_no_response_for_the_next_one(
         with pytest.raises(KeyboardInterrupt):
             client.get("health")
 
+    assert control.dropped.wait(5)  # the client has closed the connection
     assert client.get("worlds/w/clock") == CLOCK
     assert control.connections == 2
 

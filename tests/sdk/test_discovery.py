@@ -206,11 +206,14 @@ def test_a_parent_folder_that_this_user_cannot_search_contains_no_emulator(
         with pytest.raises(PermissionError):
             (project / ".hosting-emulator").is_dir()
         surroundings = look_around()
+        monkeypatch.setenv("HOSTING_EMULATOR_DATA_DIR", str(project / "data"))
+        chosen = look_around()
     finally:
         os.seteuid(0)
         project.chmod(0o755)
 
     assert surroundings.data_dir is None
+    assert chosen.data_dir is None
     assert list(surroundings.folders) == [inner, *inner.parents]
 
 
