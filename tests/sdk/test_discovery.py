@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.running_emulators import registered
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator.sdk.discovery import (
     EmulatorAddress,
@@ -25,7 +24,7 @@ from hosting_emulator.sdk.errors import EmulatorNotFound
 from tests.support.control_samples import INFO, world
 from tests.support.data_directories import (
     locked,
-    record_of,
+    register_as_emulators_do,
     registered_emulator,
     running_in,
     write_address,
@@ -674,5 +673,5 @@ def test_an_emulator_runs_unregistered_if_there_is_no_registry(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / f"hosting-emulator-{os.geteuid()}").touch()  # no folder can be created here
 
-    with registered(record_of(tmp_path, "http://127.0.0.1:1")):
+    with register_as_emulators_do(tmp_path, "http://127.0.0.1:1"):
         assert running_text() == "no emulator of this user is running"

@@ -12,6 +12,7 @@ from hosting_emulator.running_emulators import (
     ADDRESS_FILE,
     LOCK_FILE,
     EmulatorRecord,
+    registered,
     registry_folder,
 )
 from tests.support.control_samples import INFO
@@ -70,3 +71,10 @@ def registered_emulator(
     path.write_bytes(record.to_json())
     with locked(path):
         yield path
+
+
+@contextmanager
+def register_as_emulators_do(folder: Path, url: str) -> Iterator[None]:
+    """Register an emulator during a block with the product's own code."""
+    with registered(record_of(folder, url)):
+        yield
