@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from hosting_emulator.settings import Settings
 from hosting_emulator_cli import exploration as exploration_module
 from hosting_emulator_cli.client_runs import ClientRuns
 from hosting_emulator_cli.exploration import CommandExploration
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_lab.run_conditions import ORDINARY
 from hosting_emulator_scenarios import FOLDER
 
@@ -146,3 +149,23 @@ def test_stopping_ends_every_running_command_and_keeps_the_first_reason():
 
     assert all(command.is_ended for command in commands)
     assert client_runs.stop_reason == "interrupted"
+
+
+def test_an_exploration_whose_results_cannot_be_stored_begins_no_more_runs(
+    run, explored: list[CommandExploration], monkeypatch: pytest.MonkeyPatch
+):
+    run("explore", "-j", "1", "--", "node")
+    exploration = exploration_module._Exploration(explored[0])
+    monkeypatch.setattr(exploration_module, "run_point", lambda _, point, __: point)
+
+    def fail(_: object) -> None:
+        raise Failure("cannot write results.json: No space left on device")
+
+    results_file: Any = SimpleNamespace(results={}, add=fail)
+    plan: Any = SimpleNamespace(points=("first", "second"))
+    nothing: Any = None
+
+    with pytest.raises(Failure, match="No space left"):
+        exploration._run_points(nothing, plan, nothing, results_file)
+
+    assert exploration._runs.stop_reason == "the exploration could not continue"
