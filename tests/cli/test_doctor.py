@@ -314,8 +314,8 @@ def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyP
 
 
 def test_doctor_knows_the_tls_port_of_the_running_emulator(port: int):
-    info: Any = SimpleNamespace(tls_port=port)
-    probe = EmulatorProbe(info, None, None)
+    info: Any = SimpleNamespace(tls_port=port, data_dir=None)
+    probe = EmulatorProbe(__version__, info)
 
     own, other = (
         list(doctor_checks.check_ports("http://127.0.0.1:1", 0, port, candidate))[1]
@@ -563,7 +563,10 @@ def test_doctor_ignores_a_file_that_disappears_meanwhile(
 ):
     for path in (data_directory, data_directory / "worlds"):
         path.chmod(0o755)
-    walk = [(str(data_directory), [], []), (str(data_directory / "worlds"), [], ["gone.json"])]
+    walk: list[Any] = [
+        (str(data_directory), [], []),
+        (str(data_directory / "worlds"), [], ["gone.json"]),
+    ]
     monkeypatch.setattr(os, "walk", lambda path: walk)
 
     *_, finding = doctor_checks.check_data(data_directory, is_reached=False)

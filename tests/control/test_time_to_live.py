@@ -10,7 +10,6 @@ from weakref import ref
 import pytest
 
 from hosting_emulator.control import world_expiry
-from hosting_emulator.control.world_expiry import StoreFailed
 from tests.support.in_process import new_worlds, world_origin
 
 
@@ -122,9 +121,10 @@ def test_a_world_that_cannot_be_deleted_stays_and_is_logged(
     world_expiry.expire_when_unused(worlds, engine)
 
     def fail(_: str) -> None:
-        raise StoreFailed("the world could not be deleted: Read-only file system")
+        raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(worlds, "delete", fail)
+    engine.ephemeral = False
+    monkeypatch.setattr(worlds, "_store", SimpleNamespace(forget=fail))
     timers.ring()
 
     assert worlds.get("ci") is engine

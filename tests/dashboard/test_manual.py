@@ -211,7 +211,7 @@ def test_a_mistyped_page_is_corrected(api: HttpWorld):
 def test_an_installed_package_contains_its_manual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     package = tmp_path / "hosting_emulator"
     package.mkdir()
-    monkeypatch.setattr(manual.hosting_emulator, "__file__", str(package / "__init__.py"))
+    monkeypatch.setattr("hosting_emulator.__file__", str(package / "__init__.py"))
     assert manual.root.__wrapped__() == tmp_path.parent
 
     (package / "manual").mkdir()

@@ -19,7 +19,7 @@ from hosting_emulator.sdk import (
     Requests,
     WorldSummary,
 )
-from hosting_emulator.sdk.request_matching import ImpossibleFilter
+from hosting_emulator.sdk.request_filters import ImpossibleFilter
 from tests.sdk.conftest import client, control
 from tests.support.control_samples import exchange, request_page, world
 from tests.support.fake_control import FakeControl, refusal

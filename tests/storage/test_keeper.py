@@ -5,6 +5,7 @@ import os
 import shutil
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 
@@ -480,7 +481,7 @@ def test_a_world_whose_marker_is_damaged_is_not_written_again(stored_world):
 def test_a_folder_that_is_written_again_is_synced(tmp_path, monkeypatch, durability):
     with world_folder(tmp_path / "worlds" / "default", durability=durability) as stored_world:
         shutil.rmtree(stored_world.path)
-        synced_folders = []
+        synced_folders: list[Path] = []
         monkeypatch.setattr(files, "sync_directory", synced_folders.append)
 
         assert stored_world.keeper.repair()
