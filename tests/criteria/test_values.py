@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from hosting_emulator.criteria.compound_types import Array, Either, Fields
 from hosting_emulator.criteria.list_words import identity_of
 from hosting_emulator.criteria.mismatches import Mismatch, compare
-from hosting_emulator.criteria.simple_types import Timestamp
-from hosting_emulator.criteria.value_types import ABSENT, ANY
+from hosting_emulator.criteria.request_filters import request_filters
+from hosting_emulator.criteria.response_types import HEADER
+from hosting_emulator.criteria.simple_types import Number, Timestamp, Word
+from hosting_emulator.criteria.value_types import ABSENT, ANY, ValueType
 
 
 @pytest.mark.parametrize(
@@ -28,6 +33,15 @@ from hosting_emulator.criteria.value_types import ABSENT, ANY
         ({"not": 2}, 1),
         ({"not": None}, "text"),
         ({"not": "text"}, None),
+        ({"not": [1, 2]}, [1, 3]),
+        ({"has": [1, 2]}, [[3], [1, 2]]),
+        ({"same_as": None}, None),
+        ({"not": {"same_as": None}}, "text"),
+        ({"not_in": [1, "x"]}, "text"),
+        (
+            {"sorted_by": {"a": "ascending", "b": "descending"}},
+            [{"a": 1, "b": 2}, {"a": 1, "b": 1}],
+        ),
     ],
 )
 def test_an_equal_value_has_no_difference(expected, actual):
@@ -52,6 +66,16 @@ def test_an_equal_value_has_no_difference(expected, actual):
         ({"not": [1, 2]}, 1, ""),
         ({"not": {"above": 3}}, "text", ""),
         ({"a": {"b": 1}}, {"a": "text"}, "a"),
+        ({"not": [1, 2]}, [1, 2], ""),
+        ({"has": [1, 2]}, [[1, 3]], ""),
+        ({"same_as": None}, "text", ""),
+        ({"a": {"same_as": None}}, {}, "a"),
+        ({"a": {"not_in": [1]}}, {}, "a"),
+        (
+            {"sorted_by": {"a": "ascending", "b": "descending"}},
+            [{"a": 1, "b": 1}, {"a": 1, "b": 2}],
+            "[1].b",
+        ),
     ],
 )
 def test_a_different_value_has_one_difference(expected, actual, at):
@@ -96,3 +120,98 @@ def test_times_are_the_same_if_they_denote_the_same_moment():
     assert noon == identity_of(kind, "2026-01-01T13:00:00.000+01:00")
     assert noon != identity_of(kind, "2026-01-01T12:00:00.001Z")
     assert identity_of(ANY, "a") != identity_of(ANY, "b")
+
+
+STATE = Word("a state", words=("queued", "failed"))
+STATE_OR_NUMBER = Either("a state or a number", False, (STATE, Number()))
+FILTERS = request_filters()
+HTTP_DATE = "Sat, 31 Jan 2026 09:30:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "actual"),
+    [
+        (FILTERS["status"], "text", 200),
+        (FILTERS["path"], 7, "/v1/projects"),
+        (Timestamp(), "2026-01-31T09:30:00Z", "soon"),
+        (Timestamp(), "soon", "2026-01-31T09:30:00Z"),
+        (HEADER, 3, "three"),
+        (HEADER, 3, HTTP_DATE),
+        (HEADER, {"above": "2026-01-01T00:00:00Z"}, "Sat, 31 Feb 2026 09:30:00 GMT"),
+        (Array(), 7, [7]),
+        (Array(), [7], 7),
+        (Fields(), 7, {}),
+        (Either(types=(Array(), Fields())), [7], 7),
+        (STATE_OR_NUMBER, True, 1),
+        (STATE_OR_NUMBER, {"above": 3}, "queued"),
+        (ANY, {"same_as": {"a": 1}}, [1]),
+        (ANY, {"same_as": [1]}, {"a": 1}),
+        (ANY, {"same_as": [1]}, "text"),
+        (ANY, {"each": 1}, "text"),
+        (ANY, {"each": 1}, [1, "text"]),
+        (ANY, {"item_count": 1}, "text"),
+        (ANY, {"not_in": [1]}, "text"),
+        (ANY, {"sorted_by": "ascending"}, [1, "2026-01-31T09:30:00Z"]),
+        (ANY, {"distinct": "a.b"}, [{"a": {"b": 1}}, {"a": 1}]),
+    ],
+)
+def test_values_that_cannot_be_compared_are_neither_equal_nor_different(
+    kind: ValueType, expected: Any, actual: Any
+):
+    assert compare(kind, expected, actual, "") != []
+    assert compare(kind, {"not": expected}, actual, "") != []
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "actual"),
+    [
+        (STATE_OR_NUMBER, "queued", "queued"),
+        (STATE_OR_NUMBER, {"above": 3}, 4),
+        (HEADER, HTTP_DATE, HTTP_DATE),
+        (HEADER, {"at_most": "2026-01-31T09:30:00Z"}, HTTP_DATE),
+        (HEADER, 3, "3.0"),
+    ],
+)
+def test_a_value_is_compared_as_the_type_that_it_has(kind: ValueType, expected: Any, actual: Any):
+    assert compare(kind, expected, actual, "") == []
+    assert compare(kind, {"not": expected}, actual, "") != []
+
+
+def test_a_missing_header_is_the_same_as_null():
+    headers = Fields(fields={"Allow": HEADER})
+    expected = {"Allow": {"same_as": None}}
+
+    assert compare(headers, expected, {}, "") == []
+    assert compare(headers, expected, {"Allow": "GET"}, "") != []
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "missing"),
+    [
+        ({"each": 1}, [], ("list", "at least one item", [])),
+        (
+            {"sorted_by": "ascending"},
+            [1, 2, "2026-01-31T09:30:00Z"],
+            (
+                "list[2]",
+                "a value of the same kind as in item 0 (numbers)",
+                "2026-01-31T09:30:00Z",
+            ),
+        ),
+        (
+            {"distinct": "id"},
+            [{"id": 1}, {}],
+            (
+                "list[1].id",
+                "a value that can be compared with the values of other items",
+                ABSENT,
+            ),
+        ),
+    ],
+)
+def test_a_list_that_cannot_be_judged_names_what_is_missing(
+    expected: Any, actual: Any, missing: tuple[str, str, Any]
+):
+    [difference] = compare(ANY, expected, actual, "list")
+
+    assert (difference.at, difference.expected, difference.actual) == missing

@@ -148,12 +148,19 @@ def _check_order(word: str, kind: ValueType, operand: Any, path: Path, variables
             f"{display_value(operand)}",
             path,
         )
-    if isinstance(kind, Either):
-        kind = next(member for member in kind.types if member.rank(operand) is not None)
+    types = kind.types if isinstance(kind, Either) else (kind,)
+    if not any(_is_limit_possible(word, member, operand) for member in types):
+        raise Impossible(f"it must be {kind.form}, so no value is {word} {operand}", path)
+
+
+def _is_limit_possible(word: str, kind: ValueType, limit: Any) -> bool:
+    """Return whether a value of the type can be within a limit, such as `at_least: 3`."""
+    rank = kind.rank(limit)
+    if rank is None:
+        return False
     least, most = kind.limits()
     extreme = most if word in ("at_least", "above") else least
-    if not ORDERS[word](rank.position, extreme):
-        raise Impossible(f"it must be {kind.form}, so no value is {word} {operand}", path)
+    return ORDERS[word](rank.position, extreme)
 
 
 def _check_one_of(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:

@@ -112,7 +112,10 @@ class Fields(ValueType):
 
 @dataclass(frozen=True)
 class Either(ValueType):
-    """A value of one of several types, such as a body that is a resource or a problem."""
+    """A value of one of several types, such as a body that is a resource or a problem.
+
+    None of the types is itself an Either.
+    """
 
     types: tuple[ValueType, ...] = ()
 
@@ -150,10 +153,6 @@ class Either(ValueType):
         ranks = (kind.rank(value) for kind in self.types)
         return next((rank for rank in ranks if rank is not None), None)
 
-    def limits(self) -> tuple[float, float]:
-        limits = [kind.limits() for kind in self.types]
-        return min(least for least, _ in limits), max(most for _, most in limits)
-
     def items(self) -> ValueType | None:
         return either(kind.items() for kind in self.types)
 
@@ -166,15 +165,17 @@ class Either(ValueType):
 
 def either(types: Iterable[ValueType | None]) -> ValueType | None:
     """Return the type of a value that has any of the types, or None if all the types are None."""
+    kinds = [kind for kind in types if kind is not None]
     distinct: list[ValueType] = []
-    for kind in types:
-        if kind is not None and kind not in distinct:
-            distinct.append(kind)
+    for kind in kinds:
+        for member in kind.types if isinstance(kind, Either) else (kind,):
+            if member not in distinct:
+                distinct.append(member)
     if not distinct:
         return None
     if len(distinct) == 1:
         return distinct[0]
-    nullable = any(kind.nullable for kind in distinct)
+    nullable = any(kind.nullable for kind in kinds)
     form = " or ".join(dict.fromkeys(kind.form for kind in distinct))
     return Either(form, nullable, tuple(distinct))
 
