@@ -39,6 +39,7 @@ def refusal(text: str) -> ScenarioError:
         ("2026-01-01", "2026-01-01"),
         ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
         ('"12"', "12"),
+        ('"\\U0010FFFF"', "\U0010ffff"),
         ("[a, 1]", ["a", 1]),
         ("{a: {b: c}}", {"a": {"b": "c"}}),
     ],
@@ -48,6 +49,10 @@ def test_values_are_those_of_yaml_1_2(text, value):
 
     assert result == value
     assert type(result) is type(value)
+
+
+def test_a_file_may_declare_the_version_1_2():
+    assert read_yaml("%YAML 1.2\n---\na: yes\n", "file.yaml").data == {"a": "yes"}
 
 
 def test_yaml_keys_are_always_text():
@@ -85,6 +90,11 @@ def test_yaml_keys_are_always_text():
         ("a: b: c\n", 1, 5, "not YAML"),
         ("a:\n\tb: 1\n", 2, 1, "not YAML"),
         ("@a: 1\n", 1, 1, "not YAML"),
+        ("%YAML 1.1\n---\na: yes\n", 1, 1, "YAML 1.2, not YAML 1.1: remove this line"),
+        ("# a comment\n%YAML 1.5\n---\na: 1\n", 2, 1, "YAML 1.2, not YAML 1.5"),
+        ("# a comment\r%YAML 1.1\r---\ra: yes\r", 1, 13, "YAML 1.2, not YAML 1.1"),
+        ('a: 1\nb: ["\\U00110000"]\n', 2, 6, "\\U00110000 does not exist: the last is \\U0010FFFF"),
+        ('a: "\\UFFFFFFFF"\n', 1, 5, "\\UFFFFFFFF does not exist"),
     ],
 )
 def test_refused_yaml_is_refused_at_its_line_and_column(text, line, column, words):

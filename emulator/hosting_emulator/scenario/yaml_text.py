@@ -36,6 +36,19 @@ _LONGEST_TAG_QUOTE = 60
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _LINE_WIDTH = 100
 _VARIABLE = re.compile(r"\$\{[^{}\n]*\}")
+#: Errors that ruamel.yaml raises for some invalid documents, beside those that have a position.
+_OTHER_ERRORS = (
+    YAMLError,
+    ArithmeticError,
+    AssertionError,
+    LookupError,
+    ValueError,
+    RecursionError,
+)
+#: A directive that declares another version of YAML, in which `yes` is a boolean.
+_OTHER_VERSION = re.compile(r"(?<![^\r\n])%YAML[ \t]+(?!1\.2\s)(\S+)")
+#: An escaped character beyond the last character of Unicode.
+_IMPOSSIBLE_CHARACTER = re.compile(r"\\U(?!00(?:0|10))[0-9A-Fa-f]{8}")
 
 
 def read_yaml(text: str, file: str) -> Source:
@@ -54,6 +67,12 @@ def _compose(text: str, file: str) -> Any:
 
     Raises ScenarioError if the document is not valid YAML or is too large.
     """
+    version = _OTHER_VERSION.search(text)
+    if version is not None:
+        message = (
+            f"a scenario is YAML 1.2, not YAML {version[1][:_LONGEST_QUOTE]}: remove this line"
+        )
+        raise _error_at(version.start(), text, file, message)
     reader = YAML(typ="safe", pure=True)
     try:
         reader.Parser = type("_", (_LimitedParser,), {"file": file})
@@ -64,9 +83,20 @@ def _compose(text: str, file: str) -> Any:
         line = text.count("\n", 0, error.position) + 1
         message = f"this is not YAML: the character {chr(error.character)!r} is not allowed here"
         raise ScenarioError(file, line, 1, message) from None
-    except (YAMLError, ValueError, RecursionError) as error:
+    except _OTHER_ERRORS as error:
+        character = _IMPOSSIBLE_CHARACTER.search(text)
+        if character is not None:
+            message = f"the character {character[0]} does not exist: the last is \\U0010FFFF"
+            raise _error_at(character.start(), text, file, message) from None
         reason = str(error).split("\n")[0] or type(error).__name__
         raise ScenarioError(file, 1, 1, f"this is not YAML: {reason}") from None
+
+
+def _error_at(index: int, text: str, file: str, message: str) -> ScenarioError:
+    """Return an error for the character with this index in the text."""
+    line = text.count("\n", 0, index) + 1
+    column = index - text.rfind("\n", 0, index)
+    return ScenarioError(file, line, column, message)
 
 
 def write_yaml(document: Any) -> str:
