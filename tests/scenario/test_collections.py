@@ -146,6 +146,24 @@ def test_a_lost_response_is_collected_without_a_status():
     assert verdict_of(story, [fault]) == "green"
 
 
+def test_a_lost_response_has_no_field_to_collect():
+    collecting = {**LIST, "collect": {"ids": "items.*.id"}}
+    story = [
+        {**collecting, "expect": {"lost": "timeout"}},
+        {**collecting, "query": {"limit": 2}},
+        {"check": {"ids": {"item_count": 2}}},
+    ]
+
+    assert verdict_of(story, [{"timeout": {}, "times": 1}]) == "green"
+
+
+@pytest.mark.parametrize(("pattern", "verdict"), [("/json/", "green"), ("/html/", "red")])
+def test_headers_of_several_responses_are_collected(pattern: str, verdict: Verdict):
+    listing = {**LIST, "times": 2, "collect": {"types": "headers.Content-Type"}}
+
+    assert verdict_of([listing, {"check": {"types": {"each": pattern}}}]) == verdict
+
+
 def test_the_last_of_several_tries_is_collected():
     fault = {"abort": {"code": "rate_limited"}, "times": 2}
     story = [

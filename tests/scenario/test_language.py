@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.scenario import log_step
 from hosting_emulator.scenario.yaml_text import read_yaml
 from tests.support.stories import (
     FIRST_LINE,
@@ -473,6 +474,8 @@ def test_a_log_step_with_a_path_that_no_request_has_is_refused(path: str):
         "{call: list_deployments}, {log: {path: /v1/projcts, call: none, count: 0}}",
         "{request: 'GET /v1/projects/${project.shop}/deploymnts?limit=1', expect: {status: 404}},"
         " {log: {path: /v1/projects/*/deploymnts}}",
+        "{assume: {operation_path: '/v1/projects/{project_id}/operations/{operation_id}'}},"
+        " {log: {path: /v1/projects/*/operations/*, count: 0}}",
     ],
 )
 def test_a_log_step_can_count_paths_of_calls_and_of_requests_in_the_story(steps: str):
@@ -507,6 +510,16 @@ def test_a_log_step_without_a_matching_request_is_a_difference():
 
     assert step["message"] == "0 of 1 requests match"
     assert differences_of(step) == [("log.count", {"at_least": 1}, 0)]
+
+
+def test_a_log_step_fails_if_the_log_may_have_dropped_requests(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(log_step, "CAPACITY", 2)
+    story = "story: [{call: list_deployments, times: %d}, {log: {replayed: true, count: 0}}]"
+
+    passes(story % 1)
+    assert failure(story % 2)["message"] == (
+        "requests may be missing, because the log stores only the last 2"
+    )
 
 
 # --- one fault, one outcome ----------------------------------------------------------------------

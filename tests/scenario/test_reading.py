@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.library import ScenarioLibrary
+from hosting_emulator.scenario.reading import read_scenario, without_seed
 from hosting_emulator.scenario.story import check_text
 from tests.support.stories import run, scenario_error, schema_check, text_of
 from tests.support.world_changes import needs_fields
@@ -223,6 +225,119 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
         ),
         ("story: [{assume: {token_lifetme: 1h}}]", 3, "token_lifetme:", "did you mean"),
         (
+            "story: [{clear_faults: false}]",
+            3,
+            "false",
+            "must be true: to clear nothing, remove the",
+        ),
+        ("story: [{clear_outcomes: false}]", 3, "false", "clear_outcomes must be true"),
+        (
+            "story: [{call: create_user_api_key, project: shop, body: {name: x}}]",
+            3,
+            "project:",
+            "create_user_api_key is a call on an organization: remove the project",
+        ),
+        (
+            "story: [{call: list_deployments, user: nobody, interactive: false}]",
+            3,
+            "interactive:",
+            "interactive is an option of a new access token, but this step creates no token",
+        ),
+        (
+            "story: [{call: list_deployments, token: x, organization: acme}]",
+            3,
+            "organization:",
+            "organization is an option of a new access token, but this step creates no token",
+        ),
+        (
+            "story: [{api_key: owner, body: 5}]",
+            3,
+            "5",
+            "the body of api_key must be a mapping with name and permissions",
+        ),
+        (
+            "story: [{api_key: owner, body: {nam: x}}]",
+            3,
+            "nam:",
+            "the body of api_key has no field 'nam'; did you mean name?",
+        ),
+        (
+            "story: [{api_key: owner, body: {zzz: x}}]",
+            3,
+            "zzz:",
+            "has no field 'zzz'; the fields are name and permissions",
+        ),
+        ("seed: {a: 1}", 3, "seed:", "seed must be a string, not a mapping"),
+        ("seed: [a]", 3, "seed:", "seed must be a string, not a list"),
+        ("seed: true", 3, "true", "seed must be a string, not true; put it in quotes"),
+        (
+            f"clock: {{mode: {'x' * 61}}}",
+            3,
+            "xxx",
+            f"mode cannot be '{'x' * 60}'…; it must be one of real, frozen",
+        ),
+        (f"clock: {{mode: {'x' * 60}}}", 3, "xxx", f"mode cannot be '{'x' * 60}'; it must be one"),
+        (
+            "story: [{call: list_deployments, expect: {code: {not: '*'}}}]",
+            3,
+            "code:",
+            "no possible problem code matches this expectation",
+        ),
+        (
+            "story: [{call: list_deployments, expect: {status: 200, code: forbidden}}]",
+            3,
+            "forbidden",
+            "a response with a success status has no problem code",
+        ),
+        (
+            "story: [{call: apply_project_domains, expect: {items: 3}}]",
+            3,
+            "items:",
+            "the response to this call has no items",
+        ),
+        (
+            "story: [{call: list_deployments, expect: {headers: {X-A b: x}}}]",
+            3,
+            "X-A b:",
+            "'X-A b' is not a valid header name",
+        ),
+        (
+            "story: [{call: list_deployments, expect: {headers: {Connection: x}}}]",
+            3,
+            "Connection:",
+            "in a story, responses have no header Connection, because no connection is opened",
+        ),
+        (
+            "story: [{call: list_deployments, expect: {lost: [timeout, null]}, save: {x: id}}]",
+            3,
+            "lost:",
+            "a response that may be lost has no values to save: remove `save` from this step",
+        ),
+        (
+            "story: [{call: list_deployments, expect: {absent: [zzz]}}]",
+            3,
+            "zzz",
+            "the response cannot have the field 'zzz'; the fields are items, next_cursor, type",
+        ),
+        (
+            "story: [{call: list_deployments, expect: {absent: [itms]}}]",
+            3,
+            "itms",
+            "the response cannot have the field 'itms'; did you mean items?",
+        ),
+        (
+            "story: [{call: list_deployments, collect: {x: headers.Allow}}, {check: {x: {has: true}}}]",
+            3,
+            "true",
+            "it must be a string or a number, not true",
+        ),
+        (
+            "story: [{log: {path: '/v1/projects/*/operations/*', count: 0}}]",
+            3,
+            "'/v1/projects",
+            "no request can match, because no call has the path '/v1/projects/*/operations/*'",
+        ),
+        (
             WORLD
             + "    - {alias: blog, organization: acme}\n"
             + "story: [{call: list_deployments, user: boss}]",
@@ -235,6 +350,12 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             12,
             "{poll:",
             "set `user` to name the user; the world has ann, boss",
+        ),
+        (
+            WORLD.replace("alias: acme", "alias: acme, permissions: [projects.red]"),
+            5,
+            "projects.red",
+            "there is no permission 'projects.red'; did you mean projects.read?",
         ),
         (
             WORLD.replace("acme: owner", "acne: owner"),
@@ -394,9 +515,6 @@ def test_the_schema_accepts_a_valid_step():
 
 
 def test_a_list_is_no_scenario():
-    from hosting_emulator.scenario.errors import ScenarioError
-    from hosting_emulator.scenario.story import check_text
-
     with pytest.raises(ScenarioError, match=r"^a\.yaml:1:1: a scenario must be a mapping"):
         check_text("- a\n- b\n", "a.yaml")
 
@@ -471,3 +589,53 @@ def test_a_mistake_that_can_cause_others_is_reported_without_them():
     assert [mistake.message for mistake in (error, *error.more)] == [
         "unknown field 'sav'; did you mean save?"
     ]
+
+
+#: A pattern that would need hours for a word of 26 letters that it does not match.
+SLOW_PATTERN = r"'/^(\w|\w\w)+\W$/'"
+
+
+@pytest.mark.parametrize("step", ["call: list_deployments, expect: {code: %s}", "log: {code: %s}"])
+def test_a_pattern_that_takes_too_long_is_refused_at_its_place(step: str):
+    error = scenario_error(f"story: [{{{step % SLOW_PATTERN}}}]")
+
+    assert "takes more than 50 ms" in error.message
+    assert error.line == 3
+    assert error.column > len("story: [{")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"name: \xff\n", "the file is not UTF-8 text"),
+        (None, "the file cannot be read: No such file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_by_its_path(
+    tmp_path: Path, content: bytes | None, message: str
+):
+    path = tmp_path / "my.yaml"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(ScenarioError) as caught:
+        ScenarioLibrary(None).find(str(path))
+
+    assert str(caught.value).startswith(f"{path}: {message}")
+
+
+def test_a_missing_library_has_no_scenarios():
+    library = ScenarioLibrary(None)
+
+    assert library.names() == []
+    with pytest.raises(ScenarioError, match="no scenario with this name; `hosting-emulator scen"):
+        library.find("happy-path")
+
+
+def test_only_a_valid_text_loses_its_seed():
+    assert json.loads(without_seed(text_of("seed: a"))) == {
+        "name": "small",
+        "description": "A small one.",
+    }
+    assert without_seed(text_of("")) == text_of("")
+    assert without_seed("seed: [") == "seed: ["

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.stories import differences_of, run, scenario_error
+from tests.support.stories import differences_of, run, run_on, scenario_error
 
 
 def last(report):
@@ -247,6 +247,19 @@ def test_a_variable_can_be_used_only_after_it_was_saved():
     )
 
 
+def test_the_id_of_a_user_is_unknown_until_the_timeline_adds_the_user():
+    report = run(
+        """
+        timeline: [{at: 1h, intervene: {add: {users: [{alias: zoe}]}}}]
+        story:
+          - {call: list_deployments, save: {x: next_cursor, a: items.0.id}}
+          - {request: "GET /v1/${user.zoe}"}
+        """
+    )
+
+    assert last(report)["message"] == "there is no variable ${user.zoe}; saved so far: a, x"
+
+
 def test_a_step_cannot_save_a_field_that_its_response_lacks():
     report = run("story: [{call: list_deployments, save: {x: items.99.id}}]")
 
@@ -318,6 +331,81 @@ def test_an_unexpected_lost_response_is_a_difference():
     assert differences_of(last(report)) == [("lost", None, "timeout")]
 
 
+def test_a_lost_response_has_no_value_to_save():
+    report = run("faults: [{timeout: }]\nstory: [{call: list_deployments, save: {x: id}}]")
+
+    reason = "the response was lost (timeout), so there is no id to save as x"
+    assert differences_of(last(report)) == [
+        ("lost", None, "timeout"),
+        ("save.x", "to be possible", reason),
+    ]
+
+
+def test_an_error_without_a_problem_code_does_not_meet_an_expected_code():
+    report = run(
+        """
+        faults: [{respond: {status: 500, content: "{}"}}]
+        story: [{call: list_deployments, expect: {code: forbidden}}]
+        """
+    )
+
+    assert differences_of(last(report)) == [
+        ("status", "an error status, with a problem code in the body", 500),
+        ("code", "forbidden", "(absent)"),
+    ]
+
+
+def test_an_expected_status_can_be_a_saved_value():
+    story = """
+        story:
+          - call: create_dev_access_ticket
+            user: reader
+            expect: {status: 403}
+            save: {status: status}
+          - call: create_dev_access_ticket
+            user: %s
+            expect: {status: "${status}"}
+        """
+
+    assert run(story % "reader")["passed"]
+    assert differences_of(last(run(story % "owner"))) == [("status", 403, 201)]
+
+
+def test_an_assumption_can_be_a_saved_value():
+    report = run(
+        """
+        story:
+          - {sign_in: owner, save: {lifetime_s: expires_in}}
+          - {assume: {token_lifetime: "1${lifetime_s}s"}}
+          - {sign_in: owner, expect: {body: {expires_in: 13600}}}
+        """
+    )
+
+    assert report["passed"]
+
+
+def test_a_user_without_an_organization_has_no_api_key():
+    report = run(
+        """
+        world:
+          organizations: [{alias: acme}]
+          users: [{alias: ann}]
+        story: [{api_key: ann}]
+        """
+    )
+
+    assert last(report)["message"] == "ann has no organization, so no API key can be created"
+
+
+def test_a_story_without_a_server_requests_no_page():
+    report, _ = run_on("story: [{request: GET /_emulator/idp/.well-known/openid-configuration}]")
+
+    assert last(report)["message"] == (
+        "/_emulator/idp/.well-known/openid-configuration is a page, but this story cannot request "
+        "pages"
+    )
+
+
 def test_same_as_compares_the_bytes_of_two_responses():
     report = run(
         """
@@ -339,6 +427,10 @@ def test_a_refused_step_fails_with_its_reason():
     assert last(report)["message"] == "project shop has no operation in progress"
 
 
+#: A step that saves the id of a deployment.
+SAVE_ID = "{call: list_deployments, save: {id: items.0.id}}"
+
+
 @pytest.mark.parametrize(
     ("step", "message"),
     [
@@ -351,6 +443,19 @@ def test_a_refused_step_fails_with_its_reason():
         (
             "{intervene: {revoke_key: {key: nobodys}}}",
             "there is no API key with the id or name 'nobodys'",
+        ),
+        (
+            f"{SAVE_ID}, {{call: list_deployments, user: '${{id}}'}}",
+            "there is no user '01",
+        ),
+        (
+            f"{SAVE_ID}, {{log: {{status: '${{id}}'}}}}",
+            "status can never match: it must be a status from 200 to 599, or a class such as 4xx",
+        ),
+        (
+            "{call: create_dev_access_ticket, save: {origin: origin}}, "
+            "{request: 'GET ${origin}/', connection: a}",
+            "in a story, only requests to the API have a connection: remove `connection`",
         ),
     ],
 )
