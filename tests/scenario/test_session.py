@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -19,7 +20,8 @@ from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import Machine, fresh_world
 from tests.support.sampling import rotating
 from tests.support.small_limits import limit_logs
-from tests.support.stories import run_text
+from tests.support.stories import run_text, scenario_world
+from tests.support.varied_worlds import new_varied_world
 from tests.support.world_changes import ControlledWorld, export_and_import
 
 
@@ -313,6 +315,128 @@ def test_a_request_with_a_token_from_before_a_skew_is_recorded():
     assert [next(iter(step)) for step in story if "sign_in" in step] == ["sign_in", "sign_in"]
     statuses = [step["expect"]["status"] for step in story if "call" in step]
     assert statuses == [200, 200]
+    # A span begins with a note, which is no step that could have created the token.
+    last = recorded(api, first="2")["story"][-1]
+    assert (last["token"], last["expect"]["status"]) == ("${token_2}", 200)
+
+
+def test_a_token_from_before_a_user_joined_an_organization_is_recorded():
+    api = ControlledWorld()
+    token = api.new_token("no-organization", None)
+    api.dns()
+    api.intervene("add_member", organization="acme", user="no-organization")
+    assert api.deployments(token=token).json["code"] == "organization_required"
+
+    story = recorded(api)["story"]
+
+    assert [next(iter(step)) for step in story] == ["call", "sign_in", "intervene", "call"]
+    assert story[3]["token"] == "${token_1}"
+
+
+def test_a_token_for_another_organization_is_recorded():
+    api = ControlledWorld()
+    api.intervene("add_member", organization="hobby", user="owner")
+    token = api.new_token("owner", "hobby")
+    api.create_key("ci", token=token)
+    api.deployments(token=token)
+
+    story = recorded(api)["story"]
+
+    sign_in = {"sign_in": "owner", "organization": "hobby", "save": {"token_1": "access_token"}}
+    assert sign_in in story
+    calls = {step["call"]: step for step in story if "call" in step}
+    assert calls["create_user_api_key"]["token"] == "${token_1}"
+    assert calls["list_deployments"]["organization"] == "hobby"
+
+
+def test_a_body_that_is_not_text_is_recorded_as_another_invalid_body():
+    api = ControlledWorld()
+    json_type = {"Content-Type": "application/json"}
+    path = f"/v1/projects/{api.project_id()}/powered-by-flag"
+    assert api.call("PUT", path, key="k", raw=b"\xff", headers=json_type).status == 400
+
+    [step] = recorded(api)["story"]
+
+    assert step["text"] == "(not text)"
+
+
+def test_a_request_to_a_project_that_does_not_exist_is_recorded_by_its_path():
+    api = ControlledWorld()
+    path = "/v1/projects/01ZZZZZZZZZZZZZZZZZZZZZZZZ/deployments"
+    api.call("GET", path)
+
+    [step] = recorded(api)["story"]
+
+    assert step["request"] == f"GET {path}"
+
+
+def test_a_forged_ticket_is_recorded_by_its_url():
+    api = ControlledWorld()
+    url = api.ticket().json["redeem_url"]
+    host = urlsplit(url).hostname
+    assert api.send("GET", f"{urlsplit(url).path}?stage=dev&ticket=x", host=host).status == 404
+
+    step = recorded(api)["story"][-1]
+
+    assert step["redeem"] == f"{url.partition('?')[0]}?stage=dev&ticket=x"
+
+
+def test_a_request_with_a_body_that_was_stored_only_partly_is_left_out():
+    api = ControlledWorld()
+    path = f"/v1/projects/{api.project_id()}/powered-by-flag"
+    body = b"{" + b" " * 100_000
+    assert api.call("PUT", path, key="k", raw=body).status >= 400
+    api.dns()
+
+    recording = record_session(session_of(api.engine))
+
+    reason = "only a part of the request body was stored"
+    assert recording.left_out == [f"request 1 (PUT set_project_powered_by_flag): {reason}"]
+    assert check_text(recording.text, "recorded.yaml")["passed"]
+
+
+def test_a_request_that_no_story_repeats_is_left_out_with_the_reason():
+    api = ControlledWorld()
+    api.deployments(token=api.new_token("owner", None))
+    api.dns()
+
+    recording = record_session(session_of(api.engine))
+
+    assert recording.left_out == [
+        "request 1 (GET list_deployments): when the story ran, status was 200 instead of 403; code "
+        "was '(absent)' instead of 'organization_required'"
+    ]
+    assert check_text(recording.text, "recorded.yaml")["passed"]
+
+
+def test_a_request_with_the_text_of_a_variable_is_not_recordable():
+    api = ControlledWorld()
+    api.deployments("?cursor=${x}")
+
+    with pytest.raises(NotRecordable, match=r"^there is no variable \$\{x\}"):
+        record_session(session_of(api.engine))
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "2", "3"])
+def test_a_recording_of_a_varied_world_varies_by_the_same_seed(seed: str):
+    api = ControlledWorld(new_varied_world(seed, mode="frozen", default_page_size=7))
+    api.dns()
+    api.apply_domains()
+    api.deployments()
+    api.compute()
+
+    document = recorded(api)
+
+    assert document["vary"] == {"seed": seed}
+    assert document["assumptions"] == {"default_page_size": 7}
+    assert len(document["story"]) == 4
+
+
+def test_a_recording_of_a_world_that_varies_at_some_points_names_them():
+    api = ControlledWorld(new_varied_world("5", "id-order", mode="frozen"))
+    api.dns()
+
+    assert recorded(api)["vary"] == {"seed": "5", "only": ["id-order"]}
 
 
 # --- Spans ---------------------------------------------------------------------------------------
@@ -351,6 +475,7 @@ def test_a_span_of_commits_begins_with_the_manual_change_of_its_first_commit():
     ("span", "says"),
     [
         ({"first": "9"}, "there is nothing at 9: the session has requests 1 to 1"),
+        ({"last": "commit:0"}, "there is nothing at commit:0: the session has requests 1 to 1"),
         ({"last": "soon"}, "last must be the number of a request (12) or of a commit (commit:40)"),
     ],
 )
@@ -393,6 +518,82 @@ def test_a_recording_without_the_past_describes_the_world_at_its_start():
     document = recorded(api)
     assert document["faults"] == [{"abort": {"code": "rate_limited"}, "skip_first": 1}]
     assert [step["expect"]["status"] for step in document["story"]] == [200, 429]
+
+
+def test_an_intervention_whose_outcome_never_acted_is_recorded_as_optional():
+    api = ControlledWorld()
+    api.intervene("leave_key_creation_uncertain")
+    api.dns()
+
+    step = recorded(api)["story"][0]
+
+    assert step["intervene"] == {"leave_key_creation_uncertain": {"optional": True}}
+
+
+#: A timeline whose first entry has acted after 10 seconds.
+TIMELINE = """
+timeline:
+  - {at: 10s, intervene: {move_dns: {project: shop, to: revoked}}}
+  - {at: 1h, intervene: {set_plan: {organization: acme, plan: free}}}
+  - {after_calls: 2, call: list_deployments, fault: {abort: {code: rate_limited}, times: 1}}
+  - {after_calls: 9, outcome: {fail: }, optional: true}
+"""
+
+
+def test_a_recording_without_the_past_has_the_rest_of_the_timeline():
+    past = ControlledWorld(scenario_world(TIMELINE))
+    past.advance("10s")
+    past.deployments()
+    api = ControlledWorld(export_and_import(past.world))
+    statuses = [api.deployments().status for _ in range(2)]
+
+    document = recorded(api)
+
+    assert statuses == [200, 429]
+    assert document["clock"]["at"] == "2026-01-01T00:00:10Z"
+    assert document["timeline"] == [
+        {
+            "at": "2026-01-01T01:00:00Z",
+            "intervene": {"set_plan": {"organization": "acme", "plan": "free"}},
+            "optional": True,
+        },
+        {
+            "after_calls": 1,
+            "call": "list_deployments",
+            "fault": {"abort": {"code": "rate_limited"}, "times": 1},
+        },
+        {"after_calls": 8, "optional": True, "outcome": {"fail": None, "optional": True}},
+    ]
+
+
+def test_a_recording_begins_with_the_first_request_that_the_log_still_has(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    limit_logs(monkeypatch, 2)
+    api = ControlledWorld()
+    api.set_flag(False)
+    api.dns()
+    api.deployments()
+
+    document = recorded(api)
+
+    assert [step["call"] for step in document["story"]] == [
+        "get_dns_authorization",
+        "list_deployments",
+    ]
+    assert "flag" not in document["world"]["projects"][0]
+
+
+def test_a_world_that_was_rewound_to_the_middle_of_a_request_is_not_recordable():
+    api = ControlledWorld()
+    api.add_fault(deliver_twice={"response": "first"})
+    api.apply_domains()
+    request = api.engine.log.after(0)[0]
+    assert len(request.commits) == 2
+    api.rewind_to_commit(request.commits[0].number)
+
+    with pytest.raises(NotRecordable, match=r"rewound to the middle of request 1$"):
+        session_of(api.engine)
 
 
 def test_a_fault_armed_before_the_recording_is_removed_by_its_id_in_the_file():
