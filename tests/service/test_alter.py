@@ -317,6 +317,18 @@ def test_alter_is_refused_at_an_endpoint_outside_the_api(endpoint: str):
     assert refusal.value.field == "call"
 
 
+def test_the_request_id_of_a_success_can_change_only_if_successes_have_one():
+    world = InProcess()
+    change = {"headers": {"X-Request-Id": None}}
+    with pytest.raises(DocumentRefused, match="the contract forbids the change"):
+        world.add_fault(alter=change, call="get_dns_authorization")
+
+    world.set_assumptions(request_id_on_success="echoed")
+    world.add_fault(alter=change, call="get_dns_authorization")
+
+    assert world.dns(headers={"X-Request-Id": "mine"}).header("X-Request-Id") is None
+
+
 @pytest.mark.parametrize(
     ("change", "hint"),
     [

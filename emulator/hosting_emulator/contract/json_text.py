@@ -159,10 +159,6 @@ class JsonText:
             changed = changed[: inner.outer_start] + text + changed[inner.end :]
         return JsonText(changed)
 
-    def has_repeated_names(self) -> bool:
-        """Return whether any object in the text has two members with the same name."""
-        return _has_repeated_names(self._root)
-
     def _at(self, position: Position) -> _Part:
         part = self._root
         for index in position:
@@ -225,13 +221,6 @@ def _find(part: _Part, tokens: tuple[str, ...], position: Position) -> Iterator[
         indexes = [index for index, member in enumerate(part.parts) if member.name == first]
         for index in indexes[-1:]:
             yield from _find(part.parts[index], rest, (*position, index))
-
-
-def _has_repeated_names(part: _Part) -> bool:
-    names = [inner.name for inner in part.parts]
-    if part.kind == "object" and len(set(names)) < len(names):
-        return True
-    return any(_has_repeated_names(inner) for inner in part.parts)
 
 
 def _write(value: Any) -> str:
