@@ -92,6 +92,57 @@ def test_the_trail_names_the_members_of_an_organization_outside_the_scope():
     ]
 
 
+def test_the_trail_says_when_no_organization_has_the_id():
+    api = InProcess()
+    path = f"/v1/organizations/{'0' * 26}/user-api-keys"
+    api.call("POST", path, key="k", body={"name": "ci"})
+
+    assert says(api, "scope") == [f"There is no organization with the id {'0' * 26}."]
+
+
+def test_the_trail_says_why_a_member_of_no_project_cannot_see_it():
+    api = InProcess()
+    token = api.token("reader")
+    api.intervene("remove_member", organization="acme", user="reader")
+    api.intervene("add_member", organization="acme", user="no-organization")
+    api.dns(token=token)
+    api.dns(token=api.new_token("no-organization", "acme"))
+
+    assert "of reader, who is not a member of acme. Users" in says(api, "scope", 1)[0]
+    assert "of no-organization, who has no role in shop. Users" in says(api, "scope", 2)[0]
+
+
+def test_the_trail_says_that_no_user_has_access():
+    api = InProcess()
+    api.intervene("add", organizations=[{"alias": "empty"}])
+    api.create_key(organization="empty")
+
+    assert says(api, "scope")[0].endswith("No user has access.")
+
+
+@pytest.mark.parametrize(
+    ("added", "ending"), [(11, ", u-10 (member)."), (13, ", u-10 (member) and 2 more.")]
+)
+def test_the_trail_names_at_most_twelve_users_with_access(added: int, ending: str):
+    api = InProcess()
+    users = [
+        {"alias": f"u-{index:02}", "organizations": {"hobby": "member"}} for index in range(added)
+    ]
+    api.intervene("add", users=users)
+    api.create_key(organization="hobby")
+
+    assert says(api, "scope")[0].endswith(ending)
+
+
+def test_the_trail_says_that_the_session_of_a_token_has_ended():
+    api = InProcess()
+    token = api.token()
+    api.intervene("end_session", user="owner")
+    api.create_key(token=token)
+
+    assert says(api, "role")[0].endswith("The token belongs to a session that has ended.")
+
+
 def test_the_trail_of_an_unauthenticated_request_states_no_role():
     api = InProcess()
     api.dns(token="x.y.z")
@@ -352,6 +403,68 @@ def test_the_trail_names_changed_assumptions_only_where_they_matter():
     )
     assert any(sentence.startswith("default_page_size is 5 (default 20).") for sentence in listed)
     assert not any("dns_role" in sentence for sentence in applied + listed)
+
+
+def test_the_trail_says_that_an_assumption_gave_a_success_its_request_id():
+    api = InProcess()
+    api.dns()
+    api.set_assumptions(request_id_on_success="echoed")
+    api.dns()
+
+    named = [
+        [text for text in says(api, "assumption", n) if text.startswith("request_id_on_success is")]
+        for n in (1, 2)
+    ]
+    assert named == [
+        [],
+        [
+            "request_id_on_success is echoed (default absent). Whether successful responses have an "
+            "X-Request-Id header."
+        ],
+    ]
+
+
+def test_the_trail_says_that_only_listed_statuses_were_possible():
+    api = InProcess()
+    api.set_assumptions(problem_statuses={"invalid_request": 422})
+    statuses = [api.set_flag("no").status, api.initialize(generation="no").status]
+
+    named = [
+        any(
+            text.startswith("listed_statuses is closed, the") for text in says(api, "assumption", n)
+        )
+        for n in (1, 2)
+    ]
+    assert list(zip(statuses, named, strict=True)) == [(400, True), (422, False)]
+
+
+def test_a_request_without_its_required_key_has_no_step_about_the_key():
+    api = InProcess()
+    api.call("PUT", api.project_path("domains"))
+
+    assert says(api, "idempotency") == []
+    assert says(api, "refusal")[0].startswith("400 invalid_request: The Idempotency-Key header is")
+
+
+def test_the_trail_says_that_the_response_of_the_call_itself_is_remembered():
+    api = InProcess()
+    api.add_fault(respond={"status": 503}, after_commit=True)
+    api.apply_domains(key="k")
+
+    assert says(api, "idempotency") == [
+        "New: the key k was unused; the call's own response is remembered for it forever."
+    ]
+
+
+def test_a_status_that_a_fault_altered_has_no_step_about_a_refusal():
+    api = InProcess()
+    api.add_fault(alter={"status": 500, "breaking": True})
+    api.dns()
+
+    assert says(api, "refusal") == []
+    assert says(api, "fault")[0] == (
+        "fault-1 (alter) acted, hit 1: status changed from 200 to 500."
+    )
 
 
 def test_the_trail_of_an_unknown_path_names_the_nearest_path():

@@ -115,6 +115,45 @@ def test_why_names_the_commands_that_end_a_reconciliation():
     assert len(api.why(operation)["commands"]) == 1
 
 
+def test_why_names_the_commands_that_end_the_reconciliation_of_a_held_operation():
+    api = stage()
+    api.add_outcome(stick={"phase": "deploying", "for": "100s"})
+    operation = str(api.apply_domains().json["id"])
+    api.advance("10s")
+    api.intervene("require_reconciliation", project="shop")
+
+    required = api.why(operation)
+    api.intervene("run_reconciliation", project="shop")
+    running = api.why(operation)
+
+    sentences = [explanation["sentences"][1] for explanation in (required, running)]
+    assert sentences == [
+        "Its reconciliation is required, and must end first.",
+        "Its reconciliation is running, and must end first.",
+    ]
+    run = f"intervene run_reconciliation operation={operation}"
+    complete = f"intervene complete_reconciliation operation={operation}"
+    assert required["commands"] == [run, complete]
+    assert running["commands"] == [complete]
+
+
+def test_why_says_that_another_operation_has_used_up_an_outcome():
+    api = stage()
+    api.add_outcome(stick={"phase": "verifying"}, times=1, while_={"plan": "free"})
+    api.apply_domains()
+    api.advance("1s")
+    operation = str(api.apply_domains(project="blog").json["id"])
+    api.intervene("set_plan", organization="acme", plan="free")
+    api.advance("8s")
+    assert api.why(operation)["sentences"][-1] == "The condition of outcome-1 holds now."
+
+    api.advance("1s")
+
+    assert api.why(operation)["sentences"][-1] == (
+        "outcome-1 is used up, so it will not act again."
+    )
+
+
 def test_the_command_that_why_names_moves_the_operation():
     api = stage(source_profile="manual")
     operation = started(api)

@@ -116,6 +116,4 @@ def _meanings() -> dict[str, str]:
 def _text(value: Any) -> str:
     if isinstance(value, tuple | list):
         return " ".join(value)
-    if isinstance(value, dict):
-        return " ".join(f"{name}={part}" for name, part in value.items()) or "empty"
     return str(value)
