@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.engine import history
-from hosting_emulator.engine.history import History
+from hosting_emulator.engine.explanations.commits import describe_changes
+from hosting_emulator.engine.history import History, TooManySnapshots
 from tests.support.in_process import InProcess, fresh_world
 
 
@@ -39,3 +40,35 @@ def test_the_history_keeps_the_commits_of_a_world_of_any_size(monkeypatch: pytes
         api.set_flag(number % 2 == 0)
 
     assert numbers(api.engine.history) == [6, 5, 4, 3, 2, 1]
+
+
+def test_a_world_has_a_bounded_number_of_snapshots(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(history, "MOST_SNAPSHOTS", 2)
+    api = InProcess()
+    names = [api.take_snapshot(), api.take_snapshot()]
+
+    with pytest.raises(TooManySnapshots, match=r"^a world can have at most 2 snapshots; delete"):
+        api.take_snapshot()
+
+    del api.engine.snapshots[names[0]]
+    assert api.take_snapshot() == "snapshot-3"
+
+
+@pytest.mark.parametrize(("count", "more"), [(3, []), (4, ["and 2 more"])])
+def test_a_commit_is_described_by_at_most_six_changes(count: int, more: list[str]):
+    api = InProcess()
+    api.intervene("add_deployments", project="shop", count=count)
+
+    changes = describe_changes(api.engine.history[-1])
+
+    # Each deployment is one change, and so is the operation that made it.
+    assert all(change.startswith("operation ") for change in changes[:count])
+    assert set(changes[count:6]) == {"the deployment of shop is ready"}
+    assert changes[6:] == more
+
+
+def test_a_commit_that_changes_no_status_describes_no_change():
+    api = InProcess()
+    api.intervene("remove_deployments", project="shop", count=2)
+
+    assert describe_changes(api.engine.history[-1]) == []

@@ -4,13 +4,16 @@ import pytest
 from multidict import CIMultiDict
 
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
+from hosting_emulator.engine import sign_ins
 from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.effects import run_through
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.keeper import Keeper, StoreFailed
+from hosting_emulator.world.records import AuthorizationGrant
 from tests.support.in_process import InProcess, Machine, fresh_world
 from tests.support.judged_world import JudgedWorld
+from tests.support.small_limits import limit_logs
 from tests.support.stories import scenario_world
 
 
@@ -289,3 +292,105 @@ def test_a_key_in_use_is_free_again_after_the_world_was_replaced(replaces: bool,
     api.send_delayed(50, "PUT", path, key="key-1", between=send_key_again, after_commit=True)
 
     assert statuses == [status]
+
+
+def test_a_request_whose_faults_cannot_be_counted_is_refused_without_a_commit(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+    api.add_fault(abort={"code": "rate_limited"})
+    before = api.world
+    notebook.fails = True
+
+    response = api.dns()
+
+    assert (response.status, response.json["code"]) == (503, "service_unavailable")
+    assert response.json["detail"].endswith("could not be saved: No space left on device.")
+    assert api.world is before
+
+
+def test_a_fault_after_a_commit_does_not_act_if_it_cannot_be_counted(notebook, machine):
+    api = InProcess(fresh_world(machine=machine), notebook, machine)
+    api.add_fault(connection_reset={}, after_commit=True)
+    append = notebook.append
+
+    def fail_after_one_commit(commit):
+        append(commit)
+        notebook.fails = True
+
+    notebook.append = fail_after_one_commit
+
+    assert api.apply_domains().status == 202
+    assert api.engine.log.find(1).lost is None
+
+
+class BrokenObserver:
+    """An observer that fails whenever the log drops an exchange."""
+
+    def __init__(self):
+        self.errors = []
+
+    def on_evict(self, entry):
+        raise ValueError("broken")
+
+    def on_end(self, reason):
+        raise ValueError("broken")
+
+    def on_error(self, error):
+        self.errors.append(str(error))
+
+
+def test_a_failing_observer_affects_neither_the_request_nor_other_observers(monkeypatch, caplog):
+    limit_logs(monkeypatch, 1)
+    api = InProcess()
+    observers = [BrokenObserver(), BrokenObserver()]
+    api.engine.log.observers.extend(observers)
+
+    statuses = [api.dns().status for _ in range(2)]
+    api.engine.log.end("reset")
+
+    assert statuses == [200, 200]
+    assert [observer.errors for observer in observers] == [["broken", "broken"]] * 2
+    assert {record.getMessage() for record in caplog.records} == {"an observer of requests failed"}
+
+
+def test_a_failing_listener_of_the_log_does_not_affect_the_request(caplog):
+    def fail(*_):
+        raise ValueError("broken")
+
+    api = InProcess()
+    api.engine.tally.listener = fail
+    api.engine.tally.commit_listener = fail
+
+    assert api.apply_domains().status == 202
+    assert [record.getMessage() for record in caplog.records] == [
+        "a commit could not be logged",
+        "a request could not be logged",
+    ]
+    assert api.engine.tally.exchanges["apply_project_domains", 202].requests == 1
+
+
+def test_a_repeated_stale_read_moves_a_skip_clock_until_it_is_fresh():
+    api = InProcess(fresh_world(mode="skip"))
+    api.add_fault(stale_read={"age": "30s"}, call="get_dns_authorization")
+    api.intervene("move_dns", project="shop", to="revoked")
+    began_ms = api.engine.now_ms()
+
+    states = [api.dns().json["status"] for _ in range(2)]
+
+    assert states == ["authorized", "revoked"]
+    assert api.engine.now_ms() == began_ms + 30_000
+
+
+def test_expired_authorization_codes_are_deleted_from_time_to_time(monkeypatch):
+    monkeypatch.setattr(sign_ins, "_CODES_BETWEEN_DELETIONS", 3)
+    api = InProcess()
+    grant = AuthorizationGrant("s", api.user_id("owner"), None, "c", "openid", 0, "", "", 0)
+    counts = []
+    for _ in range(4):
+        change = api.engine.begin_change()
+        api.engine.sign_ins.issue_code(change, grant)
+        api.engine.commit(change, "code")
+        counts.append(len(api.records("authorization_grants")))
+        api.advance("25s")
+
+    # When the fourth code is issued, only the first is older than a minute.
+    assert counts == [1, 2, 3, 3]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.engine.redaction import REDACTED, Redactor
+from hosting_emulator.engine.redaction import REDACTED, Redactor, keep_secret
 from tests.support.in_process import InProcess
 
 
@@ -154,3 +154,12 @@ def test_a_secret_is_redacted_between_any_other_text(secrets: Secrets, before: s
 
     assert secrets.key not in redacted
     json.dumps(redacted).encode()
+
+
+def test_a_secret_of_the_process_is_redacted_unless_it_is_too_short():
+    keep_secret("q7")
+    keep_secret("q7-q7-q7")
+
+    text = Redactor(InProcess().world).text("q7 and q7-q7-q7")
+
+    assert text == f"q7 and {REDACTED}"

@@ -157,6 +157,20 @@ def test_a_condition_on_a_project_fails_for_a_request_without_a_project():
     assert api.create_key().status == 503
 
 
+def test_a_condition_on_a_plan_fails_for_a_request_without_an_organization():
+    api = InProcess()
+    armed(api, {"plan": "paid"})
+    assert api.call("GET", "/v1/projects", user=None).status == 401
+
+    fault = next(iter(api.world.tables["faults"].values()))
+    reason = idle_reason(fault, api.world.at_ms, api.world, None, None)
+
+    assert reason == (
+        "`while` (plan is paid) does not hold: the plan condition needs an organization, but the "
+        "request names none"
+    )
+
+
 def test_a_fault_counts_matched_requests_and_says_why_it_did_not_act():
     api = InProcess()
     armed(api, {"dns": "expired"})

@@ -23,6 +23,14 @@ def built_tables(world: str) -> dict[str, list[Any]]:
     return {name: list(records.values()) for name, records in tables.items()}
 
 
+#: A user whose organization has one permission, and a user without an organization.
+PEOPLE = """
+  organizations: [{alias: acme, permissions: [projects.read]}]
+  users: [{alias: zoe}, {alias: ann, organizations: {acme: member}}]
+"""
+KEY = f"sha256:{'0' * 64}"
+
+
 def aliases(records: list[Any]) -> list[str]:
     """Return the aliases of records in the order of the file."""
     return [record.alias for record in sorted(records, key=lambda record: record.order)]
@@ -80,6 +88,22 @@ def test_a_scenario_replaces_a_project_of_the_default_world_by_alias():
 @pytest.mark.parametrize(
     ("world", "says"),
     [
+        (
+            f"{PEOPLE}  keys: [{{user: zoe, value: '{KEY}'}}]",
+            r"zoe is not a member of any organization; the user's organizations: none",
+        ),
+        (
+            f"{PEOPLE}  keys: [{{user: ann, organization: other, value: '{KEY}'}}]",
+            r"ann is not a member of other; the user's organizations: acme",
+        ),
+        (
+            f"{PEOPLE}  keys: [{{user: nan, value: '{KEY}'}}]",
+            r"there is no user 'nan'; did you mean ann\?$",
+        ),
+        (
+            f"{PEOPLE}  keys: [{{user: ann, value: '{KEY}', permissions: [dns.read]}}]",
+            r"there is no permission 'dns\.read'; did you mean projects.read\?",
+        ),
         (
             "  projects: [{alias: a, organization: acme}]",
             r"own\.yaml:5:.*there is no organization 'acme'; there are none",
@@ -167,3 +191,19 @@ story:
   - {advance: 2h}
   - {call: list_deployments, user: zoe, expect: {status: 404}}
 """)
+
+
+def test_a_key_belongs_to_the_first_organization_of_its_user():
+    tables = built_tables(f"{PEOPLE}  keys: [{{user: ann, name: ci, value: '{KEY}'}}]")
+
+    [key] = tables["user_api_keys"]
+    [organization] = tables["organizations"]
+    assert key.organization_id == organization.id
+
+
+def test_a_project_without_an_owner_has_deployments():
+    tables = built_tables(
+        f"{PEOPLE}  projects: [{{alias: site, organization: acme, deployments: 2}}]"
+    )
+
+    assert len(tables["deployments"]) == 2

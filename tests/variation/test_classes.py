@@ -94,6 +94,17 @@ def test_a_fraction_has_the_digits_that_its_moment_needs():
     assert respell("2026-01-01T00:00:00.007Z", "+05:30", 9) == "2026-01-01T05:30:00.007000000+05:30"
 
 
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("1970-01-01T23:59:59.999Z", "1970-01-01T23:59:59.999Z"),
+        ("1970-01-02T00:00:00.000Z", "1970-01-01T21:00:00-03:00"),
+    ],
+)
+def test_a_timestamp_on_the_first_day_keeps_its_form(text: str, changed: str):
+    assert respell(text, "-03:00", 0) == changed
+
+
 def test_every_page_size_from_one_to_the_limit_occurs():
     sizes = set()
     for api in worlds("page-size"):

@@ -105,10 +105,6 @@ class History(deque[Commit]):
                 self[0] = replace(commit, before=commit.world)
                 return
 
-    def find(self, number: int) -> Commit | None:
-        """Return the commit with this number, or None if the commit was dropped or never existed."""
-        return next((commit for commit in self if commit.number == number), None)
-
     def world_at(self, at_ms: int) -> World:
         """Return the world as it was at world time `at_ms`, after the last commit made by then.
 

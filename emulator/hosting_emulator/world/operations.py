@@ -217,11 +217,10 @@ def is_held_next(change: Change, operation: Operation) -> bool:
 
 
 def condition_holds(world: World, operation: Operation) -> bool:
-    """Return whether the condition of an operation's outcome is met. No condition counts as met."""
+    """Return whether the condition of an operation's outcome is met. The outcome must have one."""
     assert operation.outcome is not None
     condition = operation.outcome.while_
-    if condition is None:
-        return True
+    assert condition is not None
     return unmet_condition(condition, world, operation.project_id, None) is None
 
 
