@@ -195,6 +195,17 @@ def test_a_token_sent_to_the_host_of_a_redirect_is_a_finding(
     assert [rule for rule, _ in client.broken_rules()] == [ELSEWHERE] * broken
 
 
+def test_the_other_headers_of_a_redirect_name_no_host(client: JudgedWorld):
+    location = "http://localhost:8080/v1/elsewhere"
+    headers = {"Content-Location": "http://example.com/", "Location": location}
+    client.fault(respond={"status": 302, "headers": headers})
+    assert client.dns(headers={"Host": "127.0.0.1:8080"}).status == 302
+    client.dns(headers={"Host": "example.com"})
+    client.deployments(headers={"Host": "localhost:8080"})
+
+    assert client.broken_rules() == [(ELSEWHERE, [1, 3])]
+
+
 def test_a_redirect_before_a_rewind_still_counts(client: JudgedWorld):
     state = client.save_state()
     client.fault(redirect={"location": "http://localhost:8080/v1/elsewhere"})

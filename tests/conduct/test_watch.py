@@ -9,7 +9,11 @@ from hosting_emulator.conduct import observation as observation_module
 from hosting_emulator.conduct.chapter import Chapter
 from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
 from hosting_emulator.conduct.judge_errors import JudgeErrors
-from hosting_emulator.conduct.observation import ProcessObservation
+from hosting_emulator.conduct.observation import (
+    Observations,
+    ProcessObservation,
+    TooManyObservations,
+)
 from hosting_emulator.conduct.recent import Recent
 from hosting_emulator.conduct.rule_findings import MOST_FINDINGS
 from hosting_emulator.conduct.rules import RULES
@@ -17,6 +21,7 @@ from hosting_emulator.conduct.watch import Watch
 from hosting_emulator.conduct.world_watch import watch_of
 from tests.support.in_process import InProcess, new_worlds, world_origin
 from tests.support.judged_world import JudgedWorld
+from tests.support.small_limits import limit_ended_worlds, limit_logs
 
 MISSING = "missing-idempotency-key"
 #: How many exchanges the request log keeps.
@@ -48,6 +53,63 @@ def test_a_report_says_how_many_worlds_without_a_request_are_not_listed(
 
     assert [chapter.world for chapter in report.chapters] == ["world-3", "world-4"]
     assert report.remarks == ["3 worlds that received no requests are not listed."]
+
+
+def test_a_report_says_how_many_ended_worlds_were_discarded(monkeypatch: pytest.MonkeyPatch):
+    limit_ended_worlds(monkeypatch, 1)
+    worlds = new_worlds()
+    observation = ProcessObservation("observation-1", worlds, None)
+    for number in range(3):
+        engine = worlds.create(f"world-{number}", "seed", world_origin(), ephemeral=True)
+        InProcess(engine=engine).dns()
+        worlds.delete(f"world-{number}")
+
+    report = observation.report()
+
+    assert [chapter.released for chapter in report.chapters] == [True, True, False]
+    assert [chapter.requests for chapter in report.chapters] == [1, 1, 1]
+    assert report.remarks == [
+        "The state and the requests of the first 2 worlds that ended were discarded. The verdicts "
+        "on these worlds are complete."
+    ]
+
+
+def test_an_observation_that_nobody_uses_makes_room_for_another(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(observation_module, "MOST_OBSERVATIONS", 2)
+    worlds = new_worlds()
+    observations = Observations()
+    unused, used = (observations.begin(worlds, None, [], 0) for _ in range(2))
+    later_s = observation_module.UNUSED_S + 1
+
+    with pytest.raises(TooManyObservations, match=r"at most 2 observations; delete an observation"):
+        observations.begin(worlds, None, [], observation_module.UNUSED_S)
+    assert observations.get(used.id, later_s) is used
+    third = observations.begin(worlds, None, [], later_s)
+
+    assert worlds.observers == [used, third]
+    assert observations.get(unused.id, later_s) is None
+
+
+def test_a_report_names_the_errors_of_the_observation_itself(monkeypatch: pytest.MonkeyPatch):
+    def fail(*_: object) -> None:
+        raise ValueError("broken")
+
+    limit_logs(monkeypatch, 1)
+    worlds = new_worlds()
+    engine = worlds.create("first", "seed", world_origin(), ephemeral=True)
+    observation = ProcessObservation("observation-1", worlds, None)
+    monkeypatch.setattr(observation, "begin_chapter", fail)
+    monkeypatch.setattr(Watch, "judge_evicted", fail)
+
+    worlds.create("second", "seed", world_origin(), ephemeral=True)
+    api = InProcess(engine=engine)
+    statuses = [api.dns().status for _ in range(2)]
+
+    assert statuses == [200, 200]
+    assert observation.report().errors == [
+        "The observation failed: ValueError: broken",
+        "world first: The observation of a world failed: ValueError: broken",
+    ]
 
 
 def test_a_closed_observation_watches_no_world():

@@ -3,11 +3,13 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.faults.categories import RULE_FIELDS
+from hosting_emulator.faults.arming import invalid_reason
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RULE_FIELDS, RuleCategory
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.views import describe_kinds
 from tests.faults.conftest import Desk
@@ -97,6 +99,9 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"rate_limit": {"limit": 1, "window": "999ms"}}, "rate_limit.window", ["between 1s and 24h"]),
     ({"timeout": {}, "call": "list_deployment"}, "call", ["did you mean list_deployments"]),
     ({"timeout": {}, "call": "zzz"}, "call", ["use one of", *CALLS, "get_operation"]),
+    ({"timeout": {}, "while": 5}, "while", ["must contain conditions, such as {dns: expired}"]),
+    ({"timeout": {}, "while": {}}, "while", ["must contain conditions"]),
+    ({"timeout": {}, "while": {"not": {}}}, "while.not", ["while.not must contain conditions"]),
     ({"timeout": {}, "project": "shap"}, "project", ["'shap'", "did you mean shop"]),
     ({"timeout": {}, "project": "zzz"}, "project", ["the projects are", "blog", "shop"]),
     ({"timeout": {}, "principal": "ownr"}, "principal", ["did you mean owner"]),
@@ -425,6 +430,18 @@ def test_the_id_of_a_removed_fault_is_not_used_again(desk: Desk):
     desk.remove("fault-1")
 
     assert desk.arm(timeout={}) == "fault-2"
+
+
+@pytest.mark.parametrize(("category", "noun"), [(FAULT, "fault"), (OUTCOME, "outcome")])
+def test_a_stored_fault_of_an_unknown_kind_is_invalid(
+    desk: Desk, category: RuleCategory, noun: str
+):
+    desk.arm(abort={"code": "rate_limited"})
+    [fault] = desk.world.tables["faults"].values()
+
+    reason = invalid_reason(replace(fault, kind="abrot"), category)
+
+    assert reason == f"there is no kind of {noun} 'abrot'"
 
 
 def test_effects_and_fields_of_a_rule_share_no_name():

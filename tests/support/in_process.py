@@ -104,9 +104,10 @@ class InProcess(Calls):
         world: World | None = None,
         keeper: Keeper | None = None,
         machine: Machine | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self.machine = machine or Machine()
-        self.engine = Engine(world or fresh_world(), keeper or Keeper(), self.machine)
+        self.engine = engine or Engine(world or fresh_world(), keeper or Keeper(), self.machine)
         self._tokens: dict[tuple[str, bool], str] = {}
         #: The port of dev origins, or None for the default port of the scheme.
         self.dev_port: int | None = None

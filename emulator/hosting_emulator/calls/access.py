@@ -177,14 +177,13 @@ def _check_permissions(change: Change, request: CallRequest, permissions: frozen
 
 
 def count_request(change: Change, user_id: str) -> None:
-    """Count a user's request against the rate limit, if there is one.
+    """Count a user's request against the rate limit. The world must have one.
 
     The limit applies to windows of world time. Raises Refused for a request over the limit, by
     default with `rate_limited`.
     """
     limit = parse_rate_limit(change.assumptions.rate_limit)
-    if limit is None:
-        return
+    assert limit is not None
     allowed, window_ms = limit
     now_ms = change.now_ms
     window = change.get(RATE_WINDOWS, user_id)

@@ -90,3 +90,11 @@ def test_every_intervention_on_an_operation_ticket_or_key_takes_all():
         for word, kind in INTERVENTIONS.items()
         if {"operation", "ticket", "key"} & {*kind.__struct_fields__}
     }
+
+
+def test_an_intervention_on_all_is_refused_if_each_of_them_refuses_it(stage: Stage):
+    first = stage.begin()
+    stage.begin()
+
+    with pytest.raises(DocumentRefused, match=f"^operation {first} is not stuck$"):
+        stage.intervene("release_operation", all=True)

@@ -399,3 +399,12 @@ def test_an_operation_without_deployment_refuses_fail_deployment(stage: Stage):
 
     with pytest.raises(DocumentRefused, match="creates no deployment"):
         stage.intervene("fail_deployment", project="shop")
+
+
+def test_a_held_claim_takes_no_step(stage: Stage):
+    stage.intervene("hold_claim", project="shop")
+    claim = stage.project_record().claim
+
+    message = f"^operation {claim} only holds the claim; use release_claim$"
+    with pytest.raises(DocumentRefused, match=message):
+        stage.intervene("step_operation", project="shop")
