@@ -65,7 +65,15 @@ def test_the_two_clocks_are_skewed_apart_from_each_other(api: HttpWorld):
 
 @pytest.mark.parametrize(
     ("fields", "field"),
-    [({}, "tokens"), ({"tokens": "soon"}, "tokens"), ({"date": "-367d"}, "date")],
+    [
+        ({}, "tokens"),
+        ({"tokens": "soon"}, "tokens"),
+        (
+            {"tokens": "${x}"},
+            "write 5m for a clock that is ahead, or -2h for a clock that is behind",
+        ),
+        ({"date": "-367d"}, "date"),
+    ],
 )
 def test_a_skew_that_is_none_is_refused_with_its_field(
     api: HttpWorld, fields: dict[str, str], field: str

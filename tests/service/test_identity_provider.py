@@ -114,3 +114,20 @@ def test_the_token_endpoint_refuses_with_the_error_codes_of_oauth(
 
     assert status == 400
     assert problem_document["error"] == error
+
+
+@pytest.mark.parametrize("grant_type", ["password", "client_credentials"])
+def test_a_page_of_another_origin_gets_no_token_for_a_name(
+    api: CheckedWorld, grant_type: str
+) -> None:
+    form = {"grant_type": grant_type, "username": "owner", "client_id": "owner"}
+    own_origin = (
+        discover(api)["token_endpoint"].partition("/_emulator/")[0].partition("/worlds/")[0]
+    )
+
+    assert ask(api, {"Origin": own_origin}, **form)[0] == 200
+    status, refusal = ask(api, {"Origin": "http://localhost:5173"}, **form)
+    assert (status, refusal["error"]) == (400, "unauthorized_client")
+    assert refusal["error_description"] == (
+        "a web page on another origin can use only authorization_code and refresh_token"
+    )

@@ -329,6 +329,16 @@ def test_an_invalid_redirect_uri_is_refused_on_a_page(browser: Browser, uri: str
     assert "The request was refused" in page.text
 
 
+@pytest.mark.parametrize(("length", "status"), [(2_000, 200), (2_001, 400)])
+def test_a_client_id_of_more_than_2000_characters_is_refused_on_a_page(
+    browser: Browser, length: int, status: int
+) -> None:
+    page = browser.authorize(client_id="c" * length)
+
+    assert page.status == status
+    assert ("The client_id is longer than 2000 characters." in page.text) == (status == 400)
+
+
 @pytest.mark.parametrize(
     "uri",
     [

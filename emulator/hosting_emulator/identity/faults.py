@@ -16,7 +16,6 @@ from aiohttp import web
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.fault_steps import decide_at, reply_of
-from hosting_emulator.engine.problem_replies import problem_reply
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.matching import FaultSubject
@@ -45,7 +44,7 @@ def exchange(
         return respond()
     subject = _subject(request, call, path)
     decision = decide_at(engine, subject, engine.run_due(), "before_commit")
-    replacement = yield from _act(request, engine, decision)
+    replacement = yield from _act(engine, decision)
     if replacement is not None:
         return replacement
     response = respond()
@@ -54,7 +53,7 @@ def exchange(
         # only if none before the commit has done so.
         refused = response.status >= 400
         decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
-        replacement = yield from _act(request, engine, decision)
+        replacement = yield from _act(engine, decision)
         if replacement is not None:
             return replacement
     if decision.effect is None:
@@ -93,31 +92,22 @@ def _connection_word(request: IdentityRequest) -> str | None:
     return "reused" if protocol_of(request.head).response_count else "new"
 
 
-def _act(
-    request: IdentityRequest, engine: Engine, decision: Decision
-) -> Generator[int, None, web.StreamResponse | None]:
+def _act(engine: Engine, decision: Decision) -> Generator[int, None, web.StreamResponse | None]:
     """Yield the delay that a decision requires, and return the response that the fault produces.
 
     Returns None if the endpoint's own response should be sent.
     """
     if decision.delay_ms:
         yield decision.delay_ms
-    return _replacement(request, engine, decision)
+    return _replacement(engine, decision)
 
 
-def _replacement(
-    request: IdentityRequest, engine: Engine, decision: Decision
-) -> web.StreamResponse | None:
+def _replacement(engine: Engine, decision: Decision) -> web.StreamResponse | None:
     """Return a fault's replacement for the endpoint's own response, or None if no fault replaces
-    it.
+    it. No fault at these endpoints sends a problem.
     """
     if decision.effect is None:
         return None
-    if decision.problem is not None:
-        docs_url = request.site.docs_url(request.head)
-        assumptions = engine.world.assumptions
-        problem = problem_reply(decision.problem, engine.request_id(), docs_url, assumptions)
-        return ReadyResponse(problem, engine.date_s())
     reply = reply_of(decision.effect)
     if reply is None:
         return None
