@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coverage import Coverage
+from coverage.parser import PythonParser
 
 from mutants.__main__ import REPOSITORY, collect, working_copies
 from mutants.coverage_map import CoverageMap
@@ -76,7 +77,10 @@ def untested_lines(coverage_map: CoverageMap, path: Path, file: str) -> list[tup
     """Return the statements of a file that no test runs, each with its line, function and text."""
     source = path.read_text("utf-8")
     texts = source.splitlines()
-    tested = coverage_map.tested_lines(file, source)
+    parser = PythonParser(text=source)
+    parser.parse_source()
+    # The first line of a long condition is only a keyword and a bracket, which no recording names.
+    tested = parser.first_lines(coverage_map.tested_lines(file, source))
     module = module_name(file)
     functions = functions_of(source).values()
     untested = []

@@ -32,7 +32,11 @@ def is_allowed(size):
 
 
 def double(size):
-    return size * 2
+    if (
+        size is not None
+        and size is not False
+    ):
+        return size * 2
 
 
 def price(size):
@@ -247,4 +251,4 @@ def test_lines_that_no_test_runs_are_listed(repository: Path, coverage_map: Cove
 
     untested = untested_lines(coverage_map, repository / file, file)
 
-    assert untested == [(17, "hosting_emulator.sizes:unused", "return size - 5")]
+    assert untested == [(21, "hosting_emulator.sizes:unused", "return size - 5")]
