@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator.contract.assumption_table import affects_call
 from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
+from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.fixed_assumptions import FIXED
 
 
@@ -54,3 +56,44 @@ def test_an_assumption_that_cannot_be_is_refused_with_the_reason(
         Assumptions().changed({name: value})
 
     assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("default_page_size", " 7 ", 7),
+        ("progress_phases", "queued, b,c , d,e", ("queued", "b", "c", "d", "e")),
+        ("problem_statuses", "invalid_request = 422, ", {"invalid_request": 422}),
+        (
+            "condition_codes",
+            "generation_stale=etag_mismatch,rate_exceeded=rate_limited",
+            {"generation_stale": "etag_mismatch", "rate_exceeded": "rate_limited"},
+        ),
+        ("condition_codes", "", {}),
+    ],
+)
+def test_a_value_can_be_a_text_of_the_command_line(name: str, text: str, value: object) -> None:
+    assert getattr(Assumptions().changed({name: text}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("keys_on_owner_calls", {"set_project_powered_by_flag", "create_dev_access_ticket"}),
+        (
+            "changed_and_invalid",
+            {"set_project_powered_by_flag", "initialize_managed_source", "create_user_api_key"},
+        ),
+        (
+            "replay_access",
+            {
+                "set_project_powered_by_flag",
+                "initialize_managed_source",
+                "create_user_api_key",
+                "apply_project_domains",
+            },
+        ),
+    ],
+)
+def test_an_assumption_affects_only_the_calls_that_it_is_about(name: str, calls: set[str]) -> None:
+    assert {call for call, spec in CALLS.items() if affects_call(name, spec)} == calls

@@ -57,3 +57,12 @@ def test_a_trigger_counts_the_requests_that_it_considered_matched_and_affected(a
 
     assert (trigger.considered, trigger.seen, trigger.hits) == (4, 3, 1)
     assert (trigger.spent, trigger.unused, trigger.result) == (True, None, None)
+
+
+def test_a_fault_on_handshakes_waits_for_a_handshake(api: InProcess):
+    api.add_fault(bad_certificate={"reason": "expired"})
+
+    (trigger,) = triggers_of(api.engine)
+
+    assert trigger.waits_for == "a TLS handshake"
+    assert trigger.unused == "there was no TLS handshake while the fault was armed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator.messages import HeaderValues
 from hosting_emulator.sdk import ControlClient, UnreadableMessage
 from tests.support.control_samples import HEALTH, fault, world
 from tests.support.fake_control import FakeControl, FakeResponse
@@ -74,3 +75,10 @@ def test_an_armed_fault_holds_what_was_written_beside_its_counts(
         name: value for name, value in fault().items() if name in state.written
     }
     assert state.written
+
+
+def test_the_values_of_a_repeated_header_are_joined_whatever_the_case_of_its_name() -> None:
+    headers = HeaderValues([("Vary", "Origin"), ("Date", "today"), ("VARY", "Accept")])
+
+    assert (headers["vary"], headers["date"]) == ("Origin, Accept", "today")
+    assert "Allow" not in headers

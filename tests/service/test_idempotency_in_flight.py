@@ -125,6 +125,12 @@ def test_a_retry_during_the_first_request_is_refused_if_so_assumed(stage: Stage)
     second = stage.second.read_response()
     assert first.status == 200
     expect_problem(second, 503, "service_unavailable")
+    [entry] = [
+        entry
+        for entry in stage.api.emulator.control.world("held").requests.page().items
+        if entry.status == 503
+    ]
+    assert "In use: a request with the key k is still in progress." in str(entry.trail)
     # and after the first response it is replayed as usual
     assert stage.api.set_flag(False, key="k").body == first.body
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
+from tests.support.in_process import InProcess
 from tests.support.response_checks import expect_problem
 from tests.support.wire import wire
 
@@ -250,3 +251,19 @@ def test_a_header_that_is_not_text_is_refused_with_a_problem(
         expect_problem(connection.read_response(), 400, "invalid_request")
 
     assert api.state() == before
+
+
+@pytest.mark.parametrize(("length", "end"), [(60, "x'."), (61, "x'….")])
+def test_a_refusal_quotes_at_most_60_characters_of_the_input(length: int, end: str):
+    world = InProcess()
+
+    refused = world.call(
+        "PUT",
+        world.project_path("powered-by-flag"),
+        key="k",
+        raw=b"{}",
+        headers={"Content-Type": "x" * length},
+    )
+
+    quote = f"not '{'x' * 59}{end}"
+    assert refused.json["detail"] == f"The Content-Type must be application/json, {quote}"

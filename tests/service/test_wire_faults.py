@@ -208,6 +208,16 @@ def test_faults_on_the_upload_leave_requests_without_a_body_alone(client: Socket
     assert client.set_flag().kind == "reset"
 
 
+def test_an_upload_without_valid_credentials_is_refused_and_not_reset(client: SocketClient):
+    fault = client.api.emulator.fault("reset_in_upload", bytes=4)
+    path = client.api.project_path("powered-by-flag")
+
+    refused = client.api.call("PUT", path, user=None, key="k", body={"enabled": True})
+
+    assert (refused.status, refused.json["code"]) == (401, "unauthenticated")
+    assert (fault.seen, fault.hits) == (0, 0)
+
+
 def test_a_client_that_repeats_a_reset_upload_is_not_blamed(client: SocketClient):
     client.api.emulator.fault("reset_in_upload", times=2)
 
