@@ -201,6 +201,36 @@ def test_why_says_what_ended_a_failed_operation():
     assert explanation["commands"] == []
 
 
+@pytest.mark.parametrize(
+    ("durations", "before", "afterwards"),
+    [
+        ({}, None, "outcome-1 applied to the operation, but set no durations."),
+        (
+            {"queued": "10s", "running": "1m"},
+            "outcome-1 applies to the operation: it is queued for 10s and running for 1m.",
+            "outcome-1 determined how long the operation took.",
+        ),
+        (
+            {"running": "1m"},
+            "outcome-1 applies to the operation: it is running for 1m.",
+            "outcome-1 determined how long the operation took.",
+        ),
+    ],
+)
+def test_why_says_which_durations_an_outcome_set(
+    durations: dict[str, str], before: str | None, afterwards: str
+):
+    api = stage()
+    api.add_outcome(succeed=durations)
+    operation = started(api)
+
+    sentences = api.why(operation)["sentences"]
+    assert [text for text in sentences if "outcome-1" in text] == ([before] if before else [])
+
+    api.advance("1h")
+    assert api.why(operation)["sentences"][-1] == afterwards
+
+
 def test_why_of_an_unknown_operation_is_none():
     assert why(stage().engine, "none") is None
 

@@ -165,6 +165,8 @@ def _undecisive_outcome(outcome: OperationOutcome) -> str:
         return f"The operation ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
     if outcome.steps:
         return f"Before the end, {outcome.id} had acted in {outcome.phase}: {', '.join(outcome.steps)}."
+    if outcome.queued_ms is None and outcome.running_ms is None:
+        return f"{outcome.id} applied to the operation, but set no durations."
     return f"{outcome.id} determined how long the operation took."
 
 
