@@ -11,6 +11,7 @@ import pytest
 from hosting_emulator.engine.explanations import access
 from hosting_emulator.engine.explanations.trail import Explanations
 from tests.support.in_process import InProcess, fresh_world
+from tests.support.small_limits import limit_logs
 
 OUTSIDE = (
     "The project shop exists in acme, but is outside the access of outsider, whose token is for hobby. "
@@ -205,6 +206,31 @@ def test_a_replay_says_that_the_first_request_left_the_log():
     api.apply_domains(key="k")
 
     assert "a request that is no longer in the log" in says(api, "idempotency")[0]
+
+
+def test_a_replay_is_not_said_to_repeat_another_call_with_the_same_key(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    limit_logs(monkeypatch, 2)
+    api = InProcess(fresh_world(idempotency_scope="principal_and_call"))
+    api.apply_domains(key="k")
+    api.dns()
+    api.set_flag(True, key="k")
+    api.apply_domains(key="k")
+
+    assert says(api, "idempotency") == [
+        "Replay: the key k was first used by a request that is no longer in the log."
+    ]
+
+
+def test_a_replay_after_a_change_of_the_scope_of_keys_names_the_same_request():
+    api = InProcess(fresh_world(idempotency_scope="principal_and_call"))
+    api.apply_domains(key="k")
+    api.set_flag(True, key="k")
+    api.set_assumptions(idempotency_scope="principal")
+    api.apply_domains(key="k")
+
+    assert says(api, "idempotency") == ["Replay: the key k was first used by #1."]
 
 
 def test_the_trail_names_the_due_events_that_ran_first():

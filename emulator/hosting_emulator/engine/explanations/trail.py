@@ -146,9 +146,9 @@ class Explanations:
         if key is None:
             return
         if entry.replayed:
-            yield f"Replay: {self._first_use(entry, key)}."
+            yield f"Replay: {self._first_use(entry, world, key)}."
         elif entry.code == "idempotency_key_reused":
-            yield f"Reused for a different request: {self._first_use(entry, key)}."
+            yield f"Reused for a different request: {self._first_use(entry, world, key)}."
         elif _remembered_keys(entry):
             yield self._new_key(entry, world, key)
         elif entry.assumption == "idempotency_in_flight":
@@ -168,22 +168,25 @@ class Explanations:
             until = f"until {format_timestamp(entry.at_ms + retention_ms)}"
         response = "the call's own response" if _fate(entry) else "this response"
         state = "was unused"
-        earlier = self._earlier_use(entry, key)
+        earlier = self._earlier_use(entry, world, key)
         if earlier is not None and entry.storage_key in _remembered_keys(earlier):
             state = f"was free, because the response to #{earlier.n} is no longer remembered"
         return f"New: the key {key} {state}; {response} is remembered for it {until}."
 
-    def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
+    def _earlier_use(self, entry: Entry, world: World, key: str) -> Entry | None:
         """Return an earlier request whose response was remembered for this key, or None if there is
         none.
 
         A user can use the same key for several calls. Prefer a request with the same storage key,
-        then one with the same call and path, then the latest request.
+        then one with the same call and path, then the latest request. If each call has its own keys,
+        a request of another call is no use of the key.
         """
         if not self._by_key:
             self._index_keys()
         uses = self._by_key.get((entry.principal.user_id, key), [])
         earlier = [use for use in reversed(uses) if use.n < entry.n and _remembered_keys(use)]
+        if world.assumptions.idempotency_scope == "principal_and_call":
+            earlier = [use for use in earlier if use.call == entry.call]
         for use in earlier:
             if entry.storage_key in _remembered_keys(use):
                 return use
@@ -199,11 +202,11 @@ class Explanations:
             if key is not None:
                 self._by_key.setdefault((entry.principal.user_id, key), []).append(entry)
 
-    def _first_use(self, entry: Entry, key: str) -> str:
+    def _first_use(self, entry: Entry, world: World, key: str) -> str:
         """Return a clause about the request that first used a key, and thus about the response that
         is remembered.
         """
-        first = self._earlier_use(entry, key)
+        first = self._earlier_use(entry, world, key)
         if first is None:
             return f"the key {key} was first used by a request that is no longer in the log"
         fate = _fate(first)
