@@ -4,7 +4,7 @@ import pytest
 from multidict import CIMultiDict
 
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
-from hosting_emulator.engine import sign_ins
+from hosting_emulator.engine import access_tokens, sign_ins
 from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.effects import run_through
 from hosting_emulator.engine.engine import Engine
@@ -394,3 +394,13 @@ def test_expired_authorization_codes_are_deleted_from_time_to_time(monkeypatch):
 
     # When the fourth code is issued, only the first is older than a minute.
     assert counts == [1, 2, 3, 3]
+
+
+def test_tokens_stay_valid_when_the_cache_of_tokens_is_full(monkeypatch):
+    monkeypatch.setattr(access_tokens, "_CACHE_SIZE", 2)
+    api = InProcess()
+
+    statuses = [api.dns(user=user).status for user in ("owner", "member", "reader") * 2]
+
+    assert statuses == [200] * 6
+    assert len(vars(api.engine.access_tokens)["_verified"]) <= 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -84,6 +84,28 @@ def test_a_protected_fault_is_listed_and_cannot_be_removed_by_a_world(
     assert (fault["id"], fault["protected"]) == (id_, True)
     assert refused.value.status == 409
     assert control.delete(faults) == {"removed": 0}
+
+
+def upload(world: HostingEmulator) -> int | None:
+    """Show the flag; return the status, or None if the connection was reset."""
+    headers = {**world.headers("owner"), "Idempotency-Key": "k", "Content-Type": "application/json"}
+    url = world.url("/v1/projects/{project}/powered-by-flag")
+    try:
+        with urlopen(Request(url, b'{"enabled": true}', headers, method="PUT")) as response:
+            return int(response.status)
+    except (URLError, ConnectionError):
+        return None
+
+
+def test_all_worlds_share_the_counts_of_a_protected_fault_on_uploads(
+    hosting_emulator: HostingEmulator, protect: Callable[..., Any]
+):
+    protect(fault={"reset_in_upload": {"bytes": 4}, "skip_first": 1, "times": 1})
+
+    with hosting_emulator.fork() as fork:
+        statuses = [upload(world) for world in (hosting_emulator, fork, hosting_emulator)]
+
+    assert statuses == [200, None, 200]
 
 
 def test_all_worlds_share_the_counts_of_a_protected_fault(

@@ -11,6 +11,7 @@ from hosting_emulator.world.records import RememberedResponse, ScheduledEvent
 from hosting_emulator.world.schedule import schedule_event
 from hosting_emulator.world.tables import (
     CLOCK,
+    OPERATIONS,
     PROJECTS,
     REMEMBERED,
     SCHEDULE,
@@ -19,7 +20,7 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import Change, apply, empty_world
 from tests.support.exported_worlds import stored_rows
-from tests.support.in_process import fresh_world
+from tests.support.in_process import InProcess, fresh_world
 
 
 @pytest.fixture
@@ -249,3 +250,15 @@ def test_applying_no_writes_changes_only_the_commit_number(world):
 
     assert following.commit == 9
     assert following.tables == world.tables
+
+
+def test_a_deleted_operation_reacts_to_nothing():
+    api = InProcess()
+    api.add_outcome(fail={"phase": "verifying"}, while_={"plan": "free"})
+    operation = api.apply_domains().json["id"]
+    change = Change(api.world, api.world.at_ms)
+    assert change.reacting == {operation}
+
+    change.delete(OPERATIONS, operation)
+
+    assert change.reacting == frozenset()
