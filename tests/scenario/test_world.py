@@ -201,9 +201,15 @@ def test_a_key_belongs_to_the_first_organization_of_its_user():
     assert key.organization_id == organization.id
 
 
-def test_a_project_without_an_owner_has_deployments():
+@pytest.mark.parametrize(("roles", "owner"), [("", None), (", projects: {site: owner}", "ann")])
+def test_a_shown_flag_was_enabled_by_the_owner_if_there_is_one(roles: str, owner: str | None):
     tables = built_tables(
-        f"{PEOPLE}  projects: [{{alias: site, organization: acme, deployments: 2}}]"
+        "  organizations: [{alias: acme}]\n"
+        f"  users: [{{alias: zoe}}, {{alias: ann, organizations: {{acme: member}}{roles}}}]\n"
+        "  projects: [{alias: site, organization: acme, flag: true}]"
     )
 
-    assert len(tables["deployments"]) == 2
+    [project] = tables["projects"]
+    ids = {user.alias: user.id for user in tables["users"]}
+    assert project.flag_enabled
+    assert project.flag_enabled_by == (owner and ids[owner])
