@@ -483,6 +483,16 @@ def test_the_end_that_others_have_seen_is_not_altered():
     assert world.engine.world.tables["faults"][fault].hits == 0
 
 
+def test_the_end_of_an_unknown_operation_is_not_altered():
+    world = InProcess()
+    world.add_fault(alter={"set": {"/result": {}}}, call="get_operation")
+
+    assert world.poll("0" * 26).json["code"] == "resource_not_found"
+    entry = world.engine.log.find(1)
+    assert entry is not None
+    assert dict(entry.unaltered) == {"fault-1": "the response has no /result"}
+
+
 def test_it_acts_on_problems_of_requests_without_credentials():
     world = InProcess()
     world.add_fault(alter={"set": {"/title": "Who are you?"}}, credentials="none")
