@@ -566,24 +566,6 @@ def test_a_recording_without_the_past_has_the_rest_of_the_timeline():
     ]
 
 
-def test_a_recording_begins_with_the_first_request_that_the_log_still_has(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    limit_logs(monkeypatch, 2)
-    api = ControlledWorld()
-    api.set_flag(False)
-    api.dns()
-    api.deployments()
-
-    document = recorded(api)
-
-    assert [step["call"] for step in document["story"]] == [
-        "get_dns_authorization",
-        "list_deployments",
-    ]
-    assert "flag" not in document["world"]["projects"][0]
-
-
 def test_a_world_that_was_rewound_to_the_middle_of_a_request_is_not_recordable():
     api = ControlledWorld()
     api.add_fault(deliver_twice={"response": "first"})
