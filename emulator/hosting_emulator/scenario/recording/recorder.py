@@ -25,7 +25,11 @@ from hosting_emulator.scenario.recording.heads import (
 )
 from hosting_emulator.scenario.recording.refusals import NotRecordable
 from hosting_emulator.scenario.recording.sessions import Session, SessionEvent
-from hosting_emulator.scenario.recording.step_writer import RecordedStep, StepWriter
+from hosting_emulator.scenario.recording.step_writer import (
+    RecordedStep,
+    StepWriter,
+    variable_text_of,
+)
 from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world.value import World
@@ -34,6 +38,7 @@ from hosting_emulator.world.value import World
 _MOST_LEFT_OUT = 50
 #: The maximum number of differences to list in the error message for a failed step.
 _MOST_DIFFERENCES = 3
+_LONGEST_QUOTE = 80
 #: A file does not need a seed if its story also passes with each of these seeds.
 _OTHER_SEEDS = (DEFAULT_SEED, "another")
 
@@ -146,7 +151,7 @@ def _write_file(world: World, plan: _Plan, *, exact: bool) -> RecordedFile:
     Raises NotRecordable if the story cannot be made to pass.
     """
     document = {**plan.head.document, "description": _description(world, plan)}
-    left_out = _cut_requests(plan)
+    left_out = _unrepeatable_requests(plan)
     while True:
         steps = _write_steps(world, plan, left_out, exact=exact)
         document["story"] = [step.document for step in steps]
@@ -173,18 +178,27 @@ def _description(world: World, plan: _Plan) -> str:
     )
 
 
-def _cut_requests(plan: _Plan) -> dict[int, str]:
-    """Return the requests whose bodies were only partly stored, with the reason for leaving them
-    out.
+def _unrepeatable_requests(plan: _Plan) -> dict[int, str]:
+    """Return the requests that no step can repeat, with the reason for leaving them out.
 
-    A request that changed the world is never left out.
+    A request that changed the world is never left out. Raises NotRecordable if it contains text
+    that a story would replace.
     """
     reasons = {}
     for event in plan.events:
         entry = event.entry
-        if entry is None or entry.commits:
+        if entry is None:
             continue
-        if entry.body_bytes > len(entry.body):
+        variable = variable_text_of(entry)
+        if variable is not None:
+            reason = (
+                f"{event.title}: it contains {variable[:_LONGEST_QUOTE]}, which a story would "
+                "replace with the value of a variable"
+            )
+            if entry.commits:
+                raise NotRecordable(reason)
+            reasons[entry.n] = reason
+        elif entry.body_bytes > len(entry.body) and not entry.commits:
             reasons[entry.n] = f"{event.title}: only a part of the request body was stored"
     return reasons
 

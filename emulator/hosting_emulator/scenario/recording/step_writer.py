@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_plus
 
 import msgspec
 
@@ -28,7 +28,7 @@ from hosting_emulator.scenario.recording.refusals import NotRecordable
 from hosting_emulator.scenario.recording.responses import any_response, expected_response
 from hosting_emulator.scenario.recording.sessions import SessionEvent
 from hosting_emulator.scenario.step_keys import ACTIONS
-from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY
+from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY, VARIABLE
 from hosting_emulator.world.records import User
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.streams import digest
@@ -317,6 +317,24 @@ class StepWriter:
                     break
             index -= 1
         return index
+
+
+def variable_text_of(entry: Entry) -> str | None:
+    """Return a part of a request that a story would replace with the value of a variable, such as
+    `${now}`, or None if there is none.
+    """
+    key = sent_header(entry, b"idempotency-key") or ""
+    headers = [
+        header_text(value)
+        for name, value in entry.raw_headers
+        if _is_relevant_header(entry, name.decode("latin-1"), value)
+    ]
+    target = unquote_plus(f"{entry.path}?{entry.query}")
+    for text in (target, key, *headers, entry.body.decode("utf-8", "replace")):
+        variable = VARIABLE.search(text)
+        if variable is not None:
+            return variable[0]
+    return None
 
 
 def _is_valid_token(world: World, issued_ms: int, used_ms: int) -> bool:
