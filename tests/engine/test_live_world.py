@@ -10,7 +10,6 @@ from hosting_emulator.engine.effects import run_through
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.keeper import Keeper, StoreFailed
-from hosting_emulator.world.records import AuthorizationGrant
 from tests.support.in_process import InProcess, Machine, fresh_world
 from tests.support.judged_world import JudgedWorld
 from tests.support.small_limits import limit_logs
@@ -383,12 +382,9 @@ def test_a_repeated_stale_read_moves_a_skip_clock_until_it_is_fresh():
 def test_expired_authorization_codes_are_deleted_from_time_to_time(monkeypatch):
     monkeypatch.setattr(sign_ins, "_CODES_BETWEEN_DELETIONS", 3)
     api = InProcess()
-    grant = AuthorizationGrant("s", api.user_id("owner"), None, "c", "openid", 0, "", "", 0)
     counts = []
     for _ in range(4):
-        change = api.engine.begin_change()
-        api.engine.sign_ins.issue_code(change, grant)
-        api.engine.commit(change, "code")
+        api.issue_authorization_code("owner")
         counts.append(len(api.records("authorization_grants")))
         api.advance("25s")
 

@@ -32,7 +32,7 @@ from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.messages import VariationState
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import WorldSource
+from hosting_emulator.world.records import AuthorizationGrant, WorldSource
 from hosting_emulator.world.tables import ASSUMPTIONS, PROJECTS, SINGLETON_KEY, USERS
 from hosting_emulator.world.value import Change, World
 from tests.support.calls import Calls, Response, fault_document
@@ -246,6 +246,14 @@ class InProcess(Calls):
         return document
 
     # --- States of the world --------------------------------------------------------------------
+
+    def issue_authorization_code(self, user: str) -> str:
+        """Return an authorization code, as after a sign-in of a user at the identity provider."""
+        grant = AuthorizationGrant("s", self.user_id(user), None, "client", "openid", 0, "", "", 0)
+        change = self.engine.begin_change()
+        code = self.engine.sign_ins.issue_code(change, grant)
+        self.engine.commit(change, "authorization code")
+        return code
 
     def forget_tokens(self) -> None:
         """Discard all tokens, so that later calls use new tokens."""

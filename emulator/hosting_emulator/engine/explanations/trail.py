@@ -179,7 +179,7 @@ class Explanations:
 
         A user can use the same key for several calls. Prefer a request with the same storage key,
         then one with the same call and path, then the latest request. If each call has its own keys,
-        a request of another call is no use of the key.
+        requests of other calls do not count.
         """
         if not self._by_key:
             self._index_keys()
