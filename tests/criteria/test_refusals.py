@@ -140,6 +140,7 @@ ITEM = Fields(
 )
 #: A value that is a state or a percentage, and a list of states or of percentages.
 STATE_OR_PERCENTAGE = either([STATE, PERCENTAGE]) or ANY
+PERCENTAGE_OR_STATE = either([PERCENTAGE, STATE]) or ANY
 STATES_OR_PERCENTAGES = either([Array(item=STATE), Array(item=PERCENTAGE)]) or ANY
 #: A value of a third type, whose numbers are greater than a percentage.
 STATE_OR_STATUS = either([STATE_OR_PERCENTAGE, Number("a status", least=200, greatest=599)]) or ANY
@@ -183,7 +184,10 @@ NO_DISTINCT_FIELD = "distinct must be a field, such as id, or true to compare wh
         (SIZE, {"bytes": {"at_least": {}}}, ("bytes", "at_least"), "with numbers, not a mapping"),
         (SIZE, {"bytes": {"at_least": [1]}}, ("bytes", "at_least"), "with numbers, not a list"),
         (STATE_OR_PERCENTAGE, "x", (), NO_STATE),
-        (STATE_OR_PERCENTAGE, 101, (), "it must be a state, not 101"),
+        (STATE_OR_PERCENTAGE, 101, (), "it must be a percentage, so it can never be 101"),
+        (PERCENTAGE_OR_STATE, 101, (), "it must be a percentage, so it can never be 101"),
+        (PERCENTAGE_OR_STATE, "x", (), NO_STATE),
+        (PERCENTAGE_OR_STATE, "/x/", (), "/x/ matches none of the possible words: queued"),
         (
             STATE_OR_PERCENTAGE,
             "/x/",

@@ -129,19 +129,23 @@ class Either(ValueType):
         return any(kind.is_mapping() for kind in self.types)
 
     def check_plain(self, expected: Any, path: Path) -> None:
-        self._any(lambda kind: kind.check_plain(expected, path))
+        self._any(lambda kind: kind.check_plain(expected, path), is_text=isinstance(expected, str))
 
     def check_pattern(self, pattern: Expression, path: Path) -> None:
-        self._any(lambda kind: kind.check_pattern(pattern, path))
+        self._any(lambda kind: kind.check_pattern(pattern, path), is_text=True)
 
-    def _any(self, check_one: Callable[[ValueType], None]) -> None:
-        errors = []
+    def _any(self, check_one: Callable[[ValueType], None], *, is_text: bool) -> None:
+        """Check a value with each type. If all types refuse it, raise the error of a type that has
+        strings if `is_text` is true, and otherwise the error of a type that has none.
+        """
+        errors: list[tuple[bool, Impossible]] = []
         for kind in self.types:
             try:
                 return check_one(kind)
             except Impossible as error:
-                errors.append(error)
-        raise errors[0]
+                errors.append((kind.is_text() != is_text, error))
+        _, first_error = min(errors, key=lambda pair: pair[0])
+        raise first_error
 
     def equals(self, expected: Any, actual: Any) -> Result:
         return any_result(kind.equals(expected, actual) for kind in self.types)
