@@ -290,6 +290,12 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             "a response with a success status has no problem code",
         ),
         (
+            "story: [{call: get_dns_authorization, expect: {status: [200, 404], body: {status: 700}}}]",
+            3,
+            "700",
+            "it must be a whole number of at least 400 and at most 599, so it can never be 700",
+        ),
+        (
             "story: [{call: apply_project_domains, expect: {items: 3}}]",
             3,
             "items:",

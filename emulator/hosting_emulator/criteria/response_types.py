@@ -142,10 +142,12 @@ def _number_form(is_whole: bool, schema: Mapping[str, Any]) -> str:
     noun = "a whole number" if is_whole else "a number"
     bounds = [
         f"{word} {schema[name]}"
-        for name, word in (("minimum", "of at least"), ("maximum", "of at most"))
+        for name, word in (("minimum", "at least"), ("maximum", "at most"))
         if name in schema
     ]
-    return " ".join([noun, *bounds])
+    if not bounds:
+        return noun
+    return f"{noun} of {' and '.join(bounds)}"
 
 
 def open_words(*sets: Mapping[str, Any]) -> OpenWords:
