@@ -97,7 +97,8 @@ class ClientJudge:
         self._began = time.monotonic()
         self._lock = threading.Lock()
         self._symptoms: list[tuple[CauseText, Symptom]] = []
-        self._follows_operations = True
+        #: Whether the client polls its operations. The first clean run shows it.
+        self._follows_operations: bool
         self._tried: set[Trial] = set()
         #: What the altered responses have shown so far.
         self._effects: list[PartEffect] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import FaultTrial, Trial, VariedTrial, read_trial
 from hosting_emulator_lab.judge.variation_causes import causes_of_points, points_of_same_causes
 from tests.support.product_tables import variation_points
+
+CONTRACT = (Path(__file__).parents[2] / "support" / "contract.txt").read_text(encoding="utf-8")
 
 
 def finding(rule: str, severity: str = "error") -> ConductFinding:
@@ -263,6 +266,38 @@ def test_the_worst_causes_come_first() -> None:
     ]
     gathered = gather_causes([(text, Symptom("clean", "seen")) for text in texts], {})
     assert [cause.severity for cause in gathered] == ["error", "warning", "note"]
+
+
+@pytest.mark.parametrize(
+    ("trial", "quote", "place"),
+    [
+        (
+            "list_deployments#1/empty_list/lasting",
+            "items (array of Deployment) and next_cursor (string, opaque continuation cursor,"
+            " characters A-Z a-z 0-9 _ -).",
+            "contract, section Page of deployments",
+        ),
+        (
+            "get_dns_authorization#1/no_zone/lasting",
+            "null when status is not_authorized",
+            "contract, section Resources, DnsAuthorization",
+        ),
+        (
+            "read_database_compute#1/database_null/lasting",
+            CAUSE_TEXTS["absence-ignored"].because,
+            "contract, section Resources, DatabaseCompute",
+        ),
+    ],
+)
+def test_a_crash_where_a_part_is_absent_quotes_the_contract_about_that_part(
+    trial: str, quote: str, place: str
+) -> None:
+    crash = TrialResult(read_trial(trial), "unclear", (), 1, 0.5, output=("KeyError: 'id'",))
+
+    [cause] = causes(crash)
+
+    assert (cause.id, cause.text.because, cause.text.place) == ("absence-ignored", quote, place)
+    assert quote in CONTRACT
 
 
 @pytest.mark.parametrize("text", CAUSE_TEXTS.values(), ids=lambda text: text.id)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hosting_emulator_lab.judge.exploration_matrix import exploration_matrix
+import pytest
+
+from hosting_emulator_lab.judge.exploration_matrix import exploration_matrix, short_name
 from hosting_emulator_lab.judge.point_plan import plan_points
 from tests.lab.judge.samples import KEY, requests, result, sample_exploration
 
@@ -41,3 +43,22 @@ def test_the_column_of_service_unavailable_comes_before_those_of_other_codes():
 
     assert faults[0] == "abort:service_unavailable"
     assert "abort:rate_limited" in faults[1:]
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        ("timeout", "timeout"),
+        ("gateway_error", "gateway"),
+        ("connection_reset", "reset"),
+        ("empty_response", "empty"),
+        ("malformed_response", "malformed"),
+        ("slow_response", "slow"),
+        ("rate_limit", "limit"),
+        ("abort:service_unavailable", "503"),
+        ("abort:api_key_creation_uncertain", "uncertain"),
+        ("abort:forbidden", "forbidden"),
+    ],
+)
+def test_the_heading_of_a_narrow_column_is_a_short_word_for_its_fault(fault: str, name: str):
+    assert short_name(fault) == name

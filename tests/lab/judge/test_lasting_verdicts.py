@@ -40,11 +40,17 @@ def verdict(point: str, end: RunEnd | None = None, /, limit_s: float = 10, **ove
 
 
 def judge(
-    point: str, end: RunEnd | None = None, /, limit_s: float = 10, **overrides: Any
+    point: str,
+    end: RunEnd | None = None,
+    /,
+    limit_s: float = 10,
+    usual_lines: tuple[str, ...] | None = ("done 1",),
+    **overrides: Any,
 ) -> TrialResult:
     """Judge a run with a lasting fault.
 
     By default the run succeeds, and its observation differs from the clean run's in `overrides`.
+    `usual_lines` are the lines that the clean run prints, or None if they are unknown.
     """
     usual_observation = sample_observation(
         requests=(),
@@ -53,7 +59,7 @@ def judge(
         key_values=1,
     )
     clean_run = replace(
-        sample_clean_run(usual_observation), end=RunEnd(0, printed_lines=("done 1",))
+        sample_clean_run(usual_observation), end=RunEnd(0, printed_lines=usual_lines)
     )
     observation = replace(usual_observation, hit=True, **overrides)
     if end is None:
@@ -256,6 +262,24 @@ def test_waiting_after_an_end_or_a_final_refusal_is_hung():
 )
 def test_null_inside_a_printed_name_is_unclear(line: str, expected_verdict: str):
     assert verdict(NO_ZONE, RunEnd(0, printed_lines=(line,))) == expected_verdict
+
+
+@pytest.mark.parametrize(
+    ("usual_lines", "expected_verdict", "reasons"),
+    [
+        (("dig www.null",), "survived", ()),
+        (None, "unclear", ("it prints 'www.null'",)),
+    ],
+)
+def test_a_name_with_null_is_in_doubt_unless_the_clean_run_prints_it_too(
+    usual_lines: tuple[str, ...] | None, expected_verdict: str, reasons: tuple[str, ...]
+):
+    end = RunEnd(0, printed_lines=("looking for www.null",))
+
+    result = judge(NO_ZONE, end, usual_lines=usual_lines)
+
+    assert result.verdict == expected_verdict
+    assert result.reasons[1:] == reasons
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,10 @@ def clean_run_of(runs: CleanRuns) -> CleanRun:
     return compare_clean_runs(exploration_runs(runs.perform), limit_s=CLEAN_LIMIT_S)
 
 
-@pytest.mark.parametrize(("durations_s", "limit_s"), [((2.0, 1.0), 10.0), ((30.0, 20.0), 60.0)])
+@pytest.mark.parametrize(
+    ("durations_s", "limit_s"),
+    [((2.0, 1.0), 10.0), ((30.0, 20.0), 60.0), ((5.0, 4.34), 13.0)],
+)
 def test_the_time_limit_is_three_times_the_shorter_clean_run(
     durations_s: tuple[float, float], limit_s: float
 ):

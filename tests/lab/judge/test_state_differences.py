@@ -39,6 +39,20 @@ def test_rows_from_before_the_run_are_not_counted_as_created():
     assert texts == ["0 API keys, while the clean run makes 1: 'ci' of owner in acme"]
 
 
+def test_a_lost_value_explains_an_additional_key_but_no_additional_operation():
+    succeeded = operation_row("succeeded")
+    one_each = state(user_api_keys={"1": key_row("ci")}, operations={"1": succeeded})
+    two_each = state(
+        user_api_keys={"1": key_row("ci"), "2": key_row("ci")},
+        operations={"1": succeeded, "2": succeeded},
+    )
+    clean_run = sample_clean_run(Observation((), one_each))
+    observation = Observation((), two_each, lost_keys=1)
+
+    text = "2 operations, while the clean run makes 1: apply_project_domains of shop succeeded"
+    assert state_differences(observation, clean_run) == StateDifferences([text], [text])
+
+
 def test_failed_operations_can_be_left_out():
     failed = state(operations={"1": operation_row("failed"), "2": operation_row("succeeded")})
     clean_run = sample_clean_run(

@@ -53,6 +53,23 @@ def test_a_client_that_waits_for_ever_does_not_keep_a_run_from_being_alone() -> 
     assert end.exit_code == 0
 
 
+def test_runs_are_counted_and_their_worlds_are_numbered() -> None:
+    world_names: list[str] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        world_names.append(name)
+        return RunEnd(0)
+
+    runs = TrialRuns(perform, limit_s=None)
+    for _ in range(2):
+        runs.clean(CleanTrial(), PATIENCE_S, alone=True)
+
+    assert runs.run_count == 2
+    assert world_names == ["run-1", "run-2"]
+
+
 @pytest.mark.parametrize("chosen", [None, RunConditions(clock="scaled", rate=60.0)])
 def test_a_trial_decides_on_its_conditions_unless_they_are_chosen(
     chosen: RunConditions | None,

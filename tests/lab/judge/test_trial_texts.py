@@ -32,6 +32,27 @@ KEY = "create_user_api_key#1"
             "apply_project_domains#1 starts an operation that never ends",
         ),
         (
+            "alter/list_deployments/2xx/remove:/items/*/url",
+            "the responses to list_deployments have no items[].url",
+        ),
+        (
+            "alter/set_project_powered_by_flag/2xx/set:/enabled",
+            "enabled has the opposite value in the responses to set_project_powered_by_flag",
+        ),
+        (
+            "alter/list_deployments/2xx/reorder:/items",
+            "the order of deployments is reversed in the responses to list_deployments",
+        ),
+        (
+            "alter/list_deployments/4xx/header:Cache-Control",
+            "the header Cache-Control is missing in the responses to list_deployments 4xx",
+        ),
+        (
+            "alter/list_deployments/2xx/status",
+            "the status of the responses to list_deployments is replaced with another of the same"
+            " class",
+        ),
+        (
             "accept/redeem_ticket#1",
             "redeem_ticket#1 is accepted, although the service would refuse it",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,7 +62,19 @@ def test_requests_replay_lists_differences_and_exits_with_1(
     assert "#1  differs  200  PUT" in text.stdout
     assert "status: was 202, now 200" in text.stdout
     assert "1 the same, 1 different" in text.stdout
-    assert '"recorded": 202' in document.stdout
+    report = json.loads(document.stdout)
+    assert [report[name] for name in ("sent", "differ", "skipped")] == [2, 1, 0]
+    assert report["requests"][0] == {
+        "n": 1,
+        "method": "PUT",
+        "path": api.project_path("domains"),
+        "recorded_status": 202,
+        "status": 200,
+        "same": False,
+        "skipped": None,
+        "differences": [{"at": "status", "recorded": 202, "replayed": 200}],
+    }
+    assert report["requests"][1]["same"] is True
 
 
 @pytest.mark.parametrize(
