@@ -62,6 +62,27 @@ def test_a_trial_is_described_by_what_happens_in_it(trial: str, description: str
     assert trial_description(read_trial(trial)) == description
 
 
+@pytest.mark.parametrize(
+    ("fault", "description"),
+    [
+        ("timeout", f"no response to {KEY} arrives"),
+        ("connection_reset", f"the connection of {KEY} breaks"),
+        ("empty_response", f"the connection of {KEY} closes without a response"),
+        ("gateway_error", f"a proxy responds to {KEY} with an error page"),
+        ("truncate", f"the response to {KEY} is cut off"),
+        ("malformed_response", f"the response to {KEY} is not JSON"),
+        ("latency", f"the response to {KEY} is late"),
+        ("stalled_response", f"the response to {KEY} stops in the middle of its body"),
+        ("slow_response", f"the response to {KEY} arrives slowly"),
+        ("rate_limit", f"{KEY} gets rate_limited with Retry-After"),
+    ],
+)
+def test_a_fault_is_described_by_what_the_client_sees(fault: str, description: str) -> None:
+    trial = read_trial(f"{KEY}/{fault}/before_commit")
+
+    assert trial_description(trial) == f"{description}, before it takes effect"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_fault_that_is_tried_has_a_description(kind: str) -> None:
     word = kind
