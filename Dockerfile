@@ -1,5 +1,6 @@
-# The emulator as an image, in two layers of ours: its dependencies as .ci/locks pins them, which are
-# made and pulled anew only when that changes, and on top of them the wheel of its own code.
+# The emulator as a container image. On top of the base image there are two layers: the dependencies
+# pinned in .ci/locks, and our own code. The first layer changes only when the pins change, so an update
+# usually builds and pulls only the second.
 #
 #   docker build -t hosting-emulator .
 #   docker run --rm -p 127.0.0.1:4620:4620 -v hosting-emulator:/data hosting-emulator
@@ -25,7 +26,8 @@ COPY fixtures ./fixtures
 COPY cli ./cli
 COPY docs ./docs
 
-# What is installed lies in a folder of its own, so that it can be laid over the dependencies.
+# Install our code into a separate folder, so that it can be copied over the dependencies as a layer of
+# its own.
 RUN pip wheel --no-deps --wheel-dir /dist . \
     && pip --python /opt/hosting-emulator/bin/python install --no-deps --prefix /ours /dist/*.whl
 
@@ -36,10 +38,10 @@ LABEL org.opencontainers.image.title="hosting-emulator" \
       org.opencontainers.image.licenses="MIT AND Apache-2.0" \
       org.opencontainers.image.version="0.1.0"
 
-# What `start` does here are variables, which an argument or another variable overrides: a service
-# container of a CI has no arguments. The health check, and every command that is run in the container, finds the emulator by the file
-# it writes once it is ready, whatever port it was given and how. That lies in memory: the one place
-# that can be written to even where all else is read-only.
+# Set the options of `start` through variables, because a CI service container cannot pass arguments.
+# Arguments and other variables override them. The health check, and any other command that runs in the
+# container, finds the emulator through its ready file, whichever port it uses. The ready file is in
+# /dev/shm, which is writable even if the container's file system is read-only.
 ENV PATH=/opt/hosting-emulator/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
@@ -47,12 +49,14 @@ ENV PATH=/opt/hosting-emulator/bin:$PATH \
     HOSTING_EMULATOR_DATA_DIR=/data \
     HOSTING_EMULATOR_READY_FILE=/dev/shm/hosting-emulator.json
 
-# A fixed uid, so that a mounted folder can be given to it; /data is made before VOLUME, so that
-# a named volume starts out owned by it. Any other user may work there, and keep nothing.
+# The uid is fixed, so that you can make this user the owner of a mounted folder. Create /data before
+# VOLUME, so that the user owns a new named volume. Any other user cannot write to /data, and needs
+# HOSTING_EMULATOR_EPHEMERAL=1.
 RUN useradd --uid 10001 --user-group --no-log-init --create-home emulator \
     && install --directory --owner=emulator --group=emulator --mode=0755 /data
 
-# The environment keeps its path: its scripts name their interpreter in full.
+# Copy the virtual environment to the same path, because its scripts contain the full path of their
+# interpreter.
 COPY --from=dependencies /opt/hosting-emulator /opt/hosting-emulator
 COPY --from=build /ours /opt/hosting-emulator
 
@@ -61,8 +65,9 @@ WORKDIR /data
 VOLUME ["/data"]
 EXPOSE 4620
 
-# The first process of a container is deaf to a signal that it handles not yet. Ctrl-C's, Python handles
-# from its first moment; so a container that is stopped while it starts does not wait to be killed.
+# Stop with SIGINT instead of SIGTERM. The kernel ignores a signal to a container's first process unless
+# the process has installed a handler, and Python handles SIGINT as soon as it starts. With SIGTERM, a
+# container that is stopped during startup would keep running until it is killed.
 STOPSIGNAL SIGINT
 
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
