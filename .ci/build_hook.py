@@ -1,10 +1,12 @@
-"""The build hooks, which add the build id, the pages of the manual, and the links of the project.
+"""The build hooks, which add the build id, the manual and the project's links to a package.
 
-The id is a digest of the packages' files, so it needs no git, and the same files give the same id.
-The manual is README.md and the `docs` folder, except the pages for maintainers and the files of the
-documentation site. A source distribution contains both at their usual paths.
+The build id is a digest of the packages' files, so it does not need git, and the same files always
+have the same id. The manual consists of README.md and the `docs` folder, without the pages for
+maintainers and the files of the documentation site. A source distribution contains README.md and
+`docs` at their usual paths.
 
-The links lead to the repository whose workflow builds the release. Other builds know no repository.
+The links point to the repository whose workflow builds the release. Any other build does not know
+its repository.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ MANUAL_FOLDER = "hosting_emulator/manual"
 
 
 def build_id(root: Path) -> str:
-    """Return the digest of all files of the packages below a folder, in hexadecimal digits."""
+    """Return the digest of all package files below `root`, as 12 hexadecimal digits."""
     total = sha256()
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*")):
@@ -45,7 +47,7 @@ def build_id(root: Path) -> str:
 
 
 def manual_files(root: Path) -> dict[str, str]:
-    """Return the files of the manual below a folder, each with its path in a wheel."""
+    """Return the files of the manual below `root`, each mapped to its path in a wheel."""
     docs = root / "docs"
     paths = [path for pattern in MANUAL_FILES for path in docs.glob(pattern) if path.is_file()]
     return {
@@ -55,10 +57,10 @@ def manual_files(root: Path) -> dict[str, str]:
 
 
 class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds the file with the build id, and the manual."""
+    """Adds the build id and the manual to a package."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the files, except to an editable install, because its files change."""
+        """Add the files. An editable install gets none, because its sources keep changing."""
         if version == "editable":
             return
         folder = Path(tempfile.mkdtemp(prefix="hosting-emulator-build-"))
@@ -72,12 +74,12 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
             build_data["force_include"].update(manual_files(Path(self.root)))
 
 
-#: The manual that a running emulator serves at its default address.
+#: The address at which an emulator on the default port serves the manual.
 LOCAL_MANUAL = "http://127.0.0.1:4620/_emulator/docs"
 
 
 def project_links(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the links of the project. `variables` are those of a workflow's environment."""
+    """Return the project's links. `variables` is the environment of the workflow that builds it."""
     links = {"Manual of a running emulator": LOCAL_MANUAL}
     server = variables.get("GITHUB_SERVER_URL")
     repository = variables.get("GITHUB_REPOSITORY")
@@ -97,8 +99,8 @@ def project_links(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 class ProjectLinksHook(MetadataHookInterface):
-    """States the links of the project."""
+    """Adds the project's links to the metadata."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Add the links to the metadata."""
+        """Set the metadata's `urls`."""
         metadata["urls"] = project_links(os.environ)

@@ -1,12 +1,12 @@
-"""Builds the image of the Dockerfile without an engine, and runs it once as a container would.
+"""Builds the image in the Dockerfile without a container engine, and runs it as an engine would.
 
-    image.py            build, run and ask it; the exit code is 1 if any of that goes wrong
-    image.py ROOT       only run what lies there: what the first does, in namespaces of its own
+    image.py            build the image, run it and send requests; exits with 1 if anything fails
+    image.py ROOT       only run the image in the folder ROOT; used inside separate namespaces
 
-The base image is Debian with Python, under the name of the official image that a registry would
-provide. During the build, pip uses the same package index as outside. If the image cannot be built
-(without root, tools or a base image), the script says so, and a test runs the Dockerfile's first
-stages under a temporary root instead.
+The base image is a Debian with Python, built here under the name of the official image. During the
+build, pip uses the same package index as on the host. If the image cannot be built, because root
+rights, tools or a base image are missing, the script says so. A test then runs the first stages of
+the Dockerfile under a temporary root instead.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TOOLS = ("buildah", "mmdebstrap", "unshare", "chroot", "mount")
 SPACES = ("unshare", "--mount", "--pid", "--net", "--fork", "--kill-child")
 #: The settings in pip's configuration that determine how pip reaches an index.
 INDEX = ("index-url", "extra-index-url", "find-links", "no-index", "trusted-host", "proxy", "cert")
-#: The replacement for a build: tests that run the Dockerfile's steps.
+#: The tests that run the Dockerfile's steps if the image cannot be built.
 STEPS = [sys.executable, *"-m pytest -q -n 0 -m torture tests/packaging/test_dockerfile.py".split()]
 PATIENCE_S = 60.0
 #: The longest time in seconds that a container may take to stop.
@@ -68,7 +68,7 @@ def build_and_run(store: Store, began: float) -> int:
         try:
             store.make_base()
         except subprocess.CalledProcessError as error:
-            raise NotHere(f"{error.cmd[0]} may not work here: {last_line(error.stderr)}") from error
+            raise NotHere(f"{error.cmd[0]} does not work: {last_line(error.stderr)}") from error
         base_at = time.monotonic()
         options = [word for volume in index_volumes(store.room) for word in ("--volume", volume)]
         store.buildah("bud", "--quiet", "--pull-never", "--isolation=chroot", "--format=docker",
@@ -103,12 +103,12 @@ class Store:
         self.room = room
         missing = [tool for tool in TOOLS if shutil.which(tool) is None]
         if missing:
-            raise NotHere(f"{' and '.join(missing)} not installed")
+            raise NotHere(f"not installed: {', '.join(missing)}")
         if os.geteuid() != 0:
-            raise NotHere("only root can")
+            raise NotHere("only root can build it")
         self._places = [f"--root={room / 'store'}", f"--runroot={room / 'run'}"]
-        # Try the overlay driver first, because it takes half the time of copies, but not every
-        # kernel allows it.
+        # Try the overlay driver first. It takes half the time that copies take, but not every kernel
+        # allows it.
         for driver in ("overlay", "vfs"):
             self._options = [*self._places, f"--storage-driver={driver}"]
             try:
@@ -117,7 +117,7 @@ class Store:
             except subprocess.CalledProcessError as error:
                 reason = last_line(error.stderr)
             shutil.rmtree(room / "store", ignore_errors=True)
-        raise NotHere(f"buildah can keep no images here: {reason}")
+        raise NotHere(f"buildah cannot store images: {reason}")
 
     def buildah(self, *words: str) -> str:
         """Run buildah in this store and return what it prints."""
@@ -126,7 +126,10 @@ class Store:
         return done.stdout.strip()
 
     def make_base(self) -> None:
-        """Make the base image, and check that commands can run in it. Raises CalledProcessError, NotHere."""
+        """Make the base image, and check that commands run in it.
+
+        Raises NotHere if Debian cannot be installed, or CalledProcessError if a command fails.
+        """
         subprocess.run([*SPACES, "true"], capture_output=True, text=True, check=True)
         container = self.buildah("from", "scratch")
         root = Path(self.buildah("mount", container))
@@ -136,7 +139,7 @@ class Store:
             text=True,
         )
         if made.returncode != 0:
-            raise NotHere(f"no base of Debian {SUITE} could be made: {last_line(made.stderr)}")
+            raise NotHere(f"Debian {SUITE} could not be installed: {last_line(made.stderr)}")
         (root / "usr/local/bin/python").symlink_to("/usr/bin/python3")
         self.buildah("run", "--isolation=chroot", container, "--", "pip", "--version")
         self.buildah("commit", "--quiet", "--rm", container, BASE)
@@ -147,18 +150,18 @@ class Store:
 
 
 def last_line(text: str) -> str:
-    """Return the last line of a program's output, which gives the reason for a failure."""
+    """Return the last line of a program's output, which usually says why it failed."""
     return text.strip().rpartition("\n")[2]
 
 
 def index_volumes(room: Path) -> Iterator[str]:
-    """Write pip's configuration for the build, and yield the volumes that the configuration needs."""
+    """Write pip's configuration for the build, and yield the volumes that the build must mount."""
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     ).stdout
     settings = {"cert": os.environ.get("REQUESTS_CA_BUNDLE", "")}
-    # Sort variables to the end, because some versions of pip list them first, and the last value
-    # applies.
+    # Sort environment variables to the end, because they take precedence. Some versions of pip list
+    # them first.
     for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):
         name, _, value = line.partition("=")
         settings[name.rpartition(".")[2]] = str(ast.literal_eval(value))
@@ -168,7 +171,7 @@ def index_volumes(room: Path) -> Iterator[str]:
     file.write_text("[global]\n" + "\n".join(lines) + "\n", encoding="utf-8")
     yield f"{file}:/etc/pip.conf:ro"
     for word in [word for words in found.values() for word in words]:
-        # The pages of an index folder link to files beside the folder, so mount its parent.
+        # The pages in a local index link to files outside its folder, so mount the parent folder.
         path = Path(word.removeprefix("file://")).parent if "://" in word else Path(word)
         if path.is_absolute() and path.exists():
             yield f"{path}:{path}:ro"
@@ -178,11 +181,11 @@ def index_volumes(room: Path) -> Iterator[str]:
 
 
 def run_in(root: Path, config: dict[str, Any]) -> int:
-    """Run an image's root in the current namespaces, read-only except for its volume and its memory."""
+    """Run an image in the current namespaces, read-only except for its volume and /dev/shm."""
     mount(root)
     bring_loopback_up()
     container = Container(root, config)
-    assert not container.healthy([]), "the health check passes where nothing runs"
+    assert not container.healthy([]), "the health check passes although no emulator is running"
     print(f"image: {container.serve(4620, config['Cmd'], [])}")
     words = ["start", "--port", "4700", "--public-url", "http://hosting.test"]
     print(f"image: {container.serve(4700, words, [])}")
@@ -193,8 +196,8 @@ def run_in(root: Path, config: dict[str, Any]) -> int:
 
 
 def mount(root: Path) -> None:
-    """Mount what an engine would mount. All mounts disappear with the namespace."""
-    data = (root / "data").stat()  # a new volume has the owner and mode of the folder below it
+    """Mount what an engine would mount. The mounts disappear with the namespace."""
+    data = (root / "data").stat()  # A new volume takes over this folder's owner and mode.
     owner = f"uid={data.st_uid},gid={data.st_gid},mode={stat.S_IMODE(data.st_mode):o}"
     mounts: Sequence[Sequence[str | Path]] = (
         ["--bind", root, root],
@@ -216,7 +219,7 @@ def bring_loopback_up() -> None:
 
 
 class Container:
-    """Does what an engine would do with an image's configuration."""
+    """Runs commands as an engine would, according to the image's configuration."""
 
     def __init__(self, root: Path, config: dict[str, Any]) -> None:
         self._root = root
@@ -240,18 +243,18 @@ class Container:
         began = time.monotonic()
         with self.started([*self._config["Entrypoint"], *words], env) as process:
             while not (self._ready_file.exists() and self.healthy(env)):
-                assert process.poll() is None, f"it ended with {process.returncode}"
+                assert process.poll() is None, f"the emulator exited with {process.returncode}"
                 assert time.monotonic() - began < PATIENCE_S, "the health check never passes"
             took_s = time.monotonic() - began
             self.ask(port)
             began = time.monotonic()
             process.send_signal(signal.Signals[self._config["StopSignal"]])
-            assert process.wait(timeout=STOP_S) == 0, f"it ended with {process.returncode}"
+            assert process.wait(timeout=STOP_S) == 0, f"the stop exited with {process.returncode}"
             stop_s = time.monotonic() - began
         return f"port {port}: healthy after {took_s:.1f} s, stopped in {stop_s:.1f} s"
 
     def ask(self, port: int) -> None:
-        """Request a page of deployments with the token in the ready file."""
+        """Request a page of deployments with the token from the ready file."""
         ready = json.loads(self._ready_file.read_bytes())
         url = f"http://127.0.0.1:{port}/v1/projects/{ready['project_id']}/deployments"
         request = Request(url, headers={"Authorization": f"Bearer {ready['token']}"})
@@ -262,7 +265,7 @@ class Container:
     def started(
         self, words: Sequence[str], env: Sequence[str]
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a process, and end it when the block ends."""
+        """Run a process, and kill it at the end of the block if it is still running."""
         with subprocess.Popen(self.command(words, env), stdout=subprocess.DEVNULL) as process:
             try:
                 yield process

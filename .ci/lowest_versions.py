@@ -1,4 +1,4 @@
-"""Prints a pip constraint with the lowest allowed version of each dependency in pyproject.toml."""
+"""Prints pip constraints that pin each dependency in pyproject.toml to its lowest allowed version."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _LOWEST = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?>=([0-9.]+)")
 
 
 def main() -> None:
-    """Read pyproject.toml in the working directory."""
+    """Print the constraints for the pyproject.toml in the current folder."""
     project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
     for requirement in [*project["dependencies"], *project["optional-dependencies"]["pytest"]]:
         found = _LOWEST.fullmatch(requirement)
         if found is None:
-            raise SystemExit(f"{requirement!r} names no lowest version")
+            raise SystemExit(f"{requirement!r} has no lowest version (>=)")
         print(f"{found[1]}=={found[2]}")
 
 

@@ -1,6 +1,6 @@
-"""Summarizes a report of pip-audit.
+"""Summarizes a report from pip-audit.
 
-Exits with 1 if a package is vulnerable, and with 3 if no lookup worked.
+Exits with 1 if a package is vulnerable, and with 3 if no package could be looked up.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def main(service: str, report: Path) -> int:
-    """Read a report, in which packages that the service does not know count as not looked up."""
+    """Print a summary of the report, and return the exit code."""
     try:
         packages = json.loads(report.read_text(encoding="utf-8"))["dependencies"]
     except (ValueError, KeyError):
@@ -23,13 +23,13 @@ def main(service: str, report: Path) -> int:
         for found in package["vulns"]:
             fixed = ", ".join(found.get("fix_versions", [])) or "no version yet"
             name = f"{package['name']} {package['version']}"
-            print(f"audit: {name}: {found['id']}, fixed in {fixed}")
+            print(f"audit: {name}: {found['id']}, fixed in: {fixed}")
     vulnerable = [package for package in known if package["vulns"]]
     missed = len(packages) - len(known)
     print(
         f"audit: {service}: {len(known)} packages looked up, {len(vulnerable)} vulnerable,", end=""
     )
-    print(f" {missed} not known to the service")
+    print(f" {missed} unknown to the service")
     return 1 if vulnerable else 0
 
 

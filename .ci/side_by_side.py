@@ -1,10 +1,10 @@
-"""Runs make targets at the same time, so that no processor waits for a tool of another kind.
+"""Runs make targets at the same time, so that all processors stay busy.
 
     side_by_side.py MAKE TARGET... WATCHED
 
-The output of a target is printed when the target ends. The output of WATCHED, which takes longest,
-is printed line by line as it arrives. The exit code is 1 if a target fails, and the last line lists
-the failed targets.
+The output of each TARGET is printed when the target ends. The output of WATCHED, which should be the
+target that takes longest, is printed line by line. If a target fails, the exit code is 1, and the
+last line lists the failed targets.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 
 def main(make: str, targets: Sequence[str]) -> int:
-    """Run the targets, and return the exit code."""
+    """Run the targets, print their output, and return the exit code."""
     running = {target: _start(make, target) for target in targets}
     *quiet, watched = targets
     printing = threading.Lock()
@@ -32,7 +32,7 @@ def main(make: str, targets: Sequence[str]) -> int:
                 print(line, end="", flush=True)
         for thread in waiting:
             thread.join()
-    except KeyboardInterrupt:  # the terminal has also sent the signal to each target
+    except KeyboardInterrupt:  # The terminal sends the signal to the targets, too.
         pass
     failed = [target for target, process in running.items() if process.wait() != 0]
     print(f"\nfailed: {', '.join(failed)}" if failed else f"\nall passed: {', '.join(targets)}")

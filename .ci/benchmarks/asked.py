@@ -1,4 +1,4 @@
-"""The requests to a server: the eight calls and the poll, for an emulator that is ready."""
+"""The requests that the benchmark sends to a running emulator: the eight calls and the poll."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The server for comparison: an aiohttp application with one route that always returns the same bytes.
+"""The baseline server: an aiohttp application with one route that always returns the same bytes.
 
-It runs as a separate process, reads the route and the response as JSON from stdin, and prints its
+It runs in a separate process, reads the route and the response as JSON from stdin, and prints its
 port.
 """
 

@@ -1,9 +1,9 @@
-"""The benchmark a user can run: `make bench`, or `make bench ARGS=--quick`.
+"""The main benchmark: `make bench`, or `make bench ARGS=--quick`.
 
-Prints one table to stdout. The full form, which takes about ten minutes, also writes the table into
-docs/maintainers/speed.md, with a picture. The exit code is 1 if a limit is missed. The benchmark
-needs a quiet machine with at least two cores (one for the server, one for the load) and 2 GB of
-memory.
+Prints one table to stdout. The full benchmark, which takes about ten minutes, also writes the table
+and a chart to docs/maintainers. The exit code is 1 if a figure misses its limit. The benchmark
+needs an otherwise idle machine with at least two cores (one for the server, one for the load) and
+2 GB of memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchmarks import (
 from benchmarks.machine import busy, machine
 from benchmarks.report import Figure, render
 
-#: The parts of the table: the full form and the quick one.
+#: For each part of the table, the full and the quick measurement.
 PARTS: dict[str, tuple[Callable[[], list[Figure]], Callable[[], list[Figure]]]] = {
     throughput.PART: (lambda: throughput.measure(7, 2), lambda: throughput.measure(1, 1)),
     durability.PART: (lambda: durability.measure(3, 3), lambda: durability.measure(1, 1)),
@@ -39,7 +39,7 @@ PARTS: dict[str, tuple[Callable[[], list[Figure]], Callable[[], list[Figure]]]] 
 
 
 def measure(*, quick: bool = False, only: str = "") -> list[Figure]:
-    """Return all figures, or the figures of one part. Print the current part on stderr."""
+    """Return all figures, or only those of one part. Print the name of each part to stderr."""
     figures: list[Figure] = []
     for part, forms in PARTS.items():
         if only in ("", part):
@@ -50,9 +50,13 @@ def measure(*, quick: bool = False, only: str = "") -> list[Figure]:
 
 def main() -> int:
     """Measure, print the table, and return the exit code."""
-    parser = argparse.ArgumentParser(description="Measure the emulator's speed against its bars.")
-    parser.add_argument("--quick", action="store_true", help="a minute or two; writes nothing")
-    parser.add_argument("--only", choices=PARTS, default="", help="one part; writes nothing")
+    parser = argparse.ArgumentParser(description="Check the emulator's speed against its limits.")
+    parser.add_argument(
+        "--quick", action="store_true", help="take only a minute or two, and write no files"
+    )
+    parser.add_argument(
+        "--only", choices=PARTS, default="", help="measure only this part, and write no files"
+    )
     options = parser.parse_args()
     day, before = datetime.now(UTC).date(), busy()
     figures = measure(quick=options.quick, only=options.only)
@@ -60,7 +64,7 @@ def main() -> int:
     print(heading, render(figures), sep="\n\n")
     if not options.quick and not options.only:
         page.write(figures, heading)
-        print(f"\nWritten to {page.PAGE} and {page.PICTURE}.")
+        print(f"\nWrote {page.PAGE} and {page.PICTURE}.")
     return 0 if all(figure.holds for figure in figures) else 1
 
 

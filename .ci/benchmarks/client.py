@@ -1,7 +1,7 @@
-"""A small load client for machines without wrk. It sends one request at a time on each raw socket.
+"""A small load generator for machines without wrk. It sends one request at a time on each raw socket.
 
-It runs as a separate process, and prints its report in wrk's format. It knows just enough HTTP to
-find the end of a response with a Content-Length.
+It runs in a separate process, and prints its report in wrk's format. It understands just enough HTTP
+to find the end of a response with a Content-Length.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Connection:
-    """A socket that sends the next request as soon as the response to the previous request is complete."""
+    """A socket that sends the next request as soon as the previous response is complete."""
 
     def __init__(self, port: int, requests: list[dict[str, Any]], number: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -37,7 +37,7 @@ class Connection:
         self.socket.sendall(head + key + tail)
 
     def receive(self) -> bool:
-        """Read the bytes that have arrived, and return whether the response is complete."""
+        """Read the available bytes, and return whether the response is complete."""
         chunk = self.socket.recv(65536)
         if not chunk:
             raise ConnectionError("the server closed the connection")

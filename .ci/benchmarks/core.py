@@ -1,4 +1,4 @@
-"""The core without sockets: one world of a given size in this process, and calls to this world."""
+"""Calls the core without sockets: a world of a given size in this process, and calls to this world."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NOW_MS = 1_767_225_600_000
 
 @dataclass(slots=True)
 class Case:
-    """A call in one world: a function that makes the call, and the cost of each block so far."""
+    """A call in one world: the function that makes it, and the cost of each measured block of calls."""
 
     ask: Callable[[], Reply]
     reset: Callable[[], None]
     costs_us: list[float] = field(default_factory=list)
 
     def block(self) -> None:
-        """Make a block of calls, from the world's start, and record the cost of one call in microseconds."""
+        """Reset the world, make a block of calls, and record the cost of one call in microseconds."""
         ask = self.ask
         self.reset()
         began = time.perf_counter_ns()
@@ -46,7 +46,7 @@ class Case:
 
 
 class Core:
-    """One world whose project `shop` has most of `size` deployments and operations."""
+    """A world with `size` deployments and `size` operations, most of them in the project `shop`."""
 
     def __init__(self, size: int) -> None:
         self._start = grown(size)
@@ -69,7 +69,7 @@ class Core:
         return self._engine.mint(user, organization_id, "http://127.0.0.1", lifetime_s=3600)
 
     def cases(self) -> Iterator[tuple[str, Case]]:
-        """Yield each call with a function that makes it."""
+        """Yield each call's name and its case."""
         indexes = self._start.indexes
         project = f"/v1/projects/{indexes['project:shop']}"
         keys = f"/v1/organizations/{indexes['organization:acme']}/user-api-keys"
@@ -124,12 +124,13 @@ class Core:
 
 
 def grown(size: int) -> World:
-    """Return a default world with `size` deployments and as many operations in all.
+    """Return a default world, enlarged to a total of `size` deployments and `size` operations.
 
-    The added rows belong to `shop`, and share its digests. A million take about 1.2 GB.
+    The added rows belong to `shop`, and share its digests. A million of them take about 1.2 GB.
     """
     world = new_world("default", "hosting-emulator", WorldSource(mode="frozen"), _NOW_MS)
-    gc.disable()  # nothing becomes garbage, and searching for garbage takes longer than building
+    # Nothing becomes garbage, and searching for garbage would take longer than building the world.
+    gc.disable()
     try:
         writes: dict[str, dict[str, Any]] = {DEPLOYMENTS.name: {}, OPERATIONS.name: {}}
         for table, key, record in _pairs(world, size - world.count(DEPLOYMENTS)):

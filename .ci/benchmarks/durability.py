@@ -1,8 +1,8 @@
 """The cost of `--durability disk` at 64 connections, compared with one fsync for each request.
 
-On a disk in a data center, an fsync may take less time than a request to a Python server, so
-grouping requests gains nothing. Therefore the benchmark also measures a slower fsync, as on many
-laptops.
+On a data center's disk, an fsync may take less time than a request to a Python server, so grouping
+the fsyncs of several requests gains nothing. Therefore, the benchmark also measures a slower fsync,
+which is typical of laptops.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ PART = "durability"
 BAR = 5.0
 CONNECTIONS = 64
 SLOW_MS = 2.0
-_LINE = b"x" * 600 + b"\n"  # about as long as the journal's line of a flag switch
+_LINE = b"x" * 600 + b"\n"  # about as long as the line that a flag switch adds to the journal
 _SYNCS = 200
 
 
 def measure(rounds: int, seconds: float) -> list[Figure]:
-    """Return the figures for this disk, for a slower disk, and without fsync."""
+    """Return the figures for this disk, for a slower disk, and for this disk compared with no fsync."""
     disks, slows, processes, syncs_ms = [], [], [], []
     for _ in range(rounds):
         syncs_ms.append(_sync_ms())
@@ -73,14 +73,14 @@ def _rate(seconds: float, durability: str, *, slow: bool = False) -> float:
         ControlClient(ready["control_url"]) as control,
     ):
         request = dict(requests(ready))[FLAG]
-        # Warm up the server, so that it behaves as if it had run for a while.
+        # Warm up the server, so that it behaves as if it had been running for a while.
         load(port_of(ready), [replace(request, fresh="warm-")], 1, client, CONNECTIONS)
         control.world("default").reset()
         return load(port_of(ready), [request], seconds, client, CONNECTIONS).rate
 
 
 def _sync_ms() -> float:
-    """Return the duration of an append with its fsync on the disk that contains the emulator's state."""
+    """Return how many ms an append and its fsync take on the disk that contains the emulator's state."""
     with tempfile.NamedTemporaryFile() as file:
         descriptor = file.fileno()
         began = time.perf_counter()

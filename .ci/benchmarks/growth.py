@@ -1,8 +1,8 @@
-"""The cost of each call in a large world compared with small worlds, in the core without sockets.
+"""The cost of each call in a large world compared with small worlds, measured without sockets.
 
-HTTP costs the same for all worlds, so it would only hide a difference. The worlds take turns in
-small blocks within one process. A block's cost is the time of its requests divided by their number,
-and the lowest cost of many blocks is the cost of the call when nothing else on the machine
+HTTP costs the same in all worlds, so it would only mask a difference. The worlds take turns in one
+process, one small block of calls at a time. A block's cost is its duration divided by the number of
+calls. The lowest cost of many blocks is the cost of the call when nothing else on the machine
 interferes.
 """
 
@@ -22,12 +22,12 @@ QUICK_SIZES = (100, 10_000)
 
 
 def measure(rounds: int, sizes: tuple[int, ...] = SIZES) -> list[Figure]:
-    """Return the figures for each call, of which the last contains the ratio of the largest world."""
+    """Return a figure for each call, and figures for the memory of worlds and of remembered responses."""
     before_mb = resident_mb(os.getpid())
     cores = [Core(size) for size in sizes]
     held_mb = resident_mb(os.getpid()) - before_mb
     gc.collect()
-    gc.freeze()  # as the emulator does once it is ready
+    gc.freeze()  # The emulator does the same once it is ready.
     figures = [
         _figure(call, sizes, [case, *(other for _, other in others)], rounds)
         for (call, case), *others in zip(*(core.cases() for core in cores), strict=True)
@@ -57,7 +57,10 @@ def _figure(call: str, sizes: tuple[int, ...], cases: list[Case], rounds: int) -
 
 
 def _remembered(count: int) -> Figure:
-    """Return the memory for responses that never expire: those of call 1, which creates no records."""
+    """Return the memory for responses that never expire.
+
+    Call 1 is used, because it creates no records.
+    """
     core = Core(100)
     _, flag = next(core.cases())
     before_mb = resident_mb(os.getpid())

@@ -1,7 +1,7 @@
-"""The time that it takes to move the clock over 90 days of world time with 10,000 operations.
+"""The time that it takes to advance the clock by 90 days of world time with 10,000 operations.
 
-All operations are accepted at one moment and wait for their project's claim, so that every step of
-every operation falls due during the move. Both operation profiles occur, and all operations
+All operations are accepted at the same time and wait for their project's claim, so every step of
+every operation becomes due during the advance. Both operation profiles occur, and all operations
 succeed.
 """
 
@@ -33,7 +33,7 @@ _PROJECTS = ("shop", "blog")
 
 
 def measure(rounds: int) -> list[Figure]:
-    """Return the figures, in the core and over the control API."""
+    """Return two figures: one for the core without sockets, and one over the control API."""
     inside = [_in_process() for _ in range(rounds)]
     outside = [_over_http() for _ in range(rounds)]
     return [_figure("in process", inside), _figure("over the control API, kept on disk", outside)]
@@ -53,7 +53,7 @@ def _figure(where: str, took: list[tuple[float, float, int]]) -> Figure:
 
 
 def _in_process() -> tuple[float, float, int]:
-    """Return the seconds for accepting and for moving, and the number of events."""
+    """Return the seconds for accepting operations and for advancing the clock, and the event count."""
     asked = InProcess(fresh_world(**_ASSUMED))
     began = time.perf_counter()
     for number in range(COUNT):

@@ -1,4 +1,4 @@
-"""Judges figures in a test: shows the table even if pytest captures output, and checks each limit."""
+"""Checks figures in a test, and shows their table even if pytest captures output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.report import Figure, render
 
 
 def judge(capsys: pytest.CaptureFixture[str], figures: Sequence[Figure]) -> None:
-    """Show the table, and fail with the names of the figures that miss their limit."""
+    """Show the table, and fail with the names of the figures that miss their limits."""
     with capsys.disabled():
         print("", render(figures), sep="\n")
     assert [figure.what for figure in figures if not figure.holds] == []

@@ -1,7 +1,7 @@
 """Measures how many requests per second a server handles for one client process, and their latency.
 
-The load comes from `wrk` if it is installed, and from `client.py` otherwise. Both send one request
-at a time on each connection, and both fail a measurement in which a request was refused.
+`wrk` generates the load if it is installed, and `client.py` otherwise. Both send one request at a
+time on each connection. A measurement in which a request is refused fails.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ _MS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request that is sent repeatedly. `fresh` is the prefix of its new Idempotency-Keys, if it has any."""
+    """A request that is sent repeatedly.
+
+    `fresh` is the prefix of its Idempotency-Keys, which are always new, or None if it has no key.
+    """
 
     method: str
     path: str
@@ -46,7 +49,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A measured load: responses per second, their number, and the 50th and 99th percentile of latency."""
+    """A measured load: responses per second, total responses, and the median and p99 latency."""
 
     rate: float
     answered: int
@@ -55,11 +58,11 @@ class Load:
 
 
 class LoadFailed(Exception):
-    """The measurement does not count, because a request got a wrong response or none."""
+    """The measurement does not count, because a request got a wrong response or no response."""
 
 
 def tool() -> str:
-    """Return the name of the tool that makes the load on this machine."""
+    """Return the name of the tool that generates the load on this machine."""
     return "wrk" if shutil.which("wrk") else "client.py"
 
 
@@ -70,7 +73,7 @@ def load(
     core: int | None,
     connections: int = CONNECTIONS,
 ) -> Load:
-    """Send the requests in turn for this time. Raises LoadFailed if a request did not succeed."""
+    """Send the requests in turn for `seconds`. Raises LoadFailed if a request did not succeed."""
     wrk = shutil.which("wrk")
     with tempfile.TemporaryDirectory() as folder:
         if wrk:
@@ -103,7 +106,7 @@ def read_report(report: str) -> Load:
     answered = re.search(r"(\d+) requests in", report)
     waited = dict(re.findall(r"^\s*(50|99)%\s+(\S+)$", report, re.MULTILINE))
     if rate is None or answered is None or set(waited) != {"50", "99"}:
-        raise LoadFailed(f"not a report of a load: {report!r}")
+        raise LoadFailed(f"the load generator's report is incomplete: {report!r}")
     return Load(float(rate[1]), int(answered[1]), _in_ms(waited["50"]), _in_ms(waited["99"]))
 
 

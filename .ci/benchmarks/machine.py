@@ -1,4 +1,4 @@
-"""Describes the machine of a benchmark, because figures mean nothing without it."""
+"""Describes the machine that runs a benchmark, because figures mean nothing without it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosting_emulator import __version__
 
 
 def machine() -> str:
-    """Return processor, cores, system and versions in one sentence."""
+    """Return one sentence with the processor, cores, operating system and package versions."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("aiohttp", "msgspec", "rpds-py"))
     return (
         f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, "
@@ -23,7 +23,7 @@ def machine() -> str:
 
 
 def busy() -> str:
-    """Return the machine's load average over the last minute."""
+    """Return the load average over the last minute."""
     if not hasattr(os, "getloadavg"):
         return "unknown"
     return f"{os.getloadavg()[0]:.1f}"

@@ -1,12 +1,12 @@
-"""Memory of the emulator: when it is ready, and while it answers a million requests.
+"""The emulator's memory when it is ready, and while it handles a million requests.
 
-There are four reads for each write with a new Idempotency-Key. World time advances by 25 hours
-between the loads, so that remembered responses expire, which are kept for a day. The state keeps
-its size, so any growth is in the emulator itself. Everything is stored on disk, as by default.
+There are four reads for each write with a new Idempotency-Key. Remembered responses are kept for a
+day, and world time advances by 25 hours after each load, so they expire. The state therefore stays
+the same size, and any growth is in the emulator itself. Everything is stored on disk, as by default.
 
-When the journal has grown long, the whole world is written to a snapshot, in memory that the
-process then keeps. This happens once in a million requests, so it happens once before the memory
-must stay flat.
+When the journal becomes long, the whole world is written to a snapshot. The process keeps the memory
+that this takes. A million requests trigger one snapshot, so the benchmark causes one before it
+starts to check for growth.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _STARTED_WITH = ("--clock", "frozen", "--assume", "idempotency_retention=24h")
 
 
 def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
-    """Return the figures. Loads of this duration follow each other until `count` requests are handled."""
+    """Return the figures. Runs loads of `seconds` each until `count` requests have been handled."""
     server, client = cores()
     with (
         tempfile.TemporaryDirectory() as folder,

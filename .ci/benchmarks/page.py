@@ -1,4 +1,4 @@
-"""Writes figures into documents, only between two comments."""
+"""Writes figures to the page about speed, between two comments, and draws the chart."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ _PANELS = {
 
 
 def filled(document: str, text: str) -> str:
-    """Return a document with `text` between its two comments. Raises ValueError if they are missing."""
+    """Return a document with `text` between its two comments.
+
+    Raises ValueError unless the document contains this pair of comments exactly once.
+    """
     changed, count = _PLACE.subn(lambda place: f"{place[1]}{text}\n{place[2]}", document)
     if count != 1:
-        raise ValueError(f"a document has one place for figures, not {count}")
+        raise ValueError(f"the document must have exactly one place for figures, not {count}")
     return changed
 
 
 def write(figures: Sequence[Figure], heading: str) -> None:
-    """Write the page's table and its picture."""
+    """Write the table to the page, and draw the chart."""
     _fill(PAGE, f"{heading}\n\n{summary(figures)}\n\n{markdown(figures)}")
     panels = {
         title: [figure for figure in figures if figure.part == part and figure.bar is not None]

@@ -1,4 +1,4 @@
-"""Draws the figures as horizontal bars in one SVG document. The module knows no figure by name."""
+"""Draws the figures as horizontal bars in an SVG document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STYLE = "font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif"
 
 
 def draw(panels: Mapping[str, Sequence[Figure]]) -> str:
-    """Return an SVG document with a panel of ratios below each title. Panels without figures are left out."""
+    """Return an SVG document with one panel of ratios for each title. Omits panels without figures."""
     parts: list[str] = []
     top = _TOP
     for title, figures in panels.items():

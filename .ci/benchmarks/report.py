@@ -1,4 +1,4 @@
-"""The table of a benchmark: the measured figures, their limits, and whether the limits hold."""
+"""The table of a benchmark: the measured figures, their limits, and whether they meet the limits."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One row: `ratio` must be at least `bar` or, with `at_most`, at most `bar`.
+    """One row of the table. `ratio` must be at least `bar` or, with `at_most`, at most `bar`.
 
-    `part` is the chapter of the table.
+    `part` is the section of the table that contains the row.
     """
 
     what: str
@@ -41,7 +41,7 @@ def render(figures: Sequence[Figure]) -> str:
 
 
 def markdown(figures: Iterable[Figure]) -> str:
-    """Return the table as Markdown. Each chapter's first row contains the chapter's name."""
+    """Return the table as Markdown. The first row of each section contains the section's name."""
     lines = ["| part | what | emulator | compared with | ratio | bar | met |"]
     lines.append("|---|---|---|---|---|---|---|")
     part = None
@@ -56,7 +56,7 @@ def markdown(figures: Iterable[Figure]) -> str:
 
 
 def summary(figures: Iterable[Figure]) -> str:
-    """Return a sentence with the numbers of limits that were met and missed."""
+    """Return a sentence that says how many limits were met and how many were missed."""
     verdicts = [figure.holds for figure in figures if figure.bar is not None]
     return f"This run met {verdicts.count(True)} of its bars and missed {verdicts.count(False)}."
 
@@ -70,7 +70,7 @@ def _row(figure: Figure) -> tuple[str, ...]:
 
 
 def ratio_text(figure: Figure) -> str:
-    """Format a ratio so that a ratio that misses its limit never looks as if it met the limit."""
+    """Return a ratio as text, with enough digits that a missed limit never looks like a met one."""
     barely = not figure.holds and round(figure.ratio, 2) == figure.bar
     return f"{figure.ratio:.3f}" if barely else f"{figure.ratio:.2f}"
 

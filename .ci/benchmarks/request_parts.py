@@ -1,9 +1,9 @@
 """Measures how long each part of a request takes: `python -m benchmarks.request_parts`.
 
-Requests are passed directly to the server's protocol, and responses are read from it, so that
-neither the kernel nor a client counts. The first server is a bare aiohttp handler, the second the
-emulator with its journal, and the third the emulator with a stopwatch around each part of the
-handling. The lowest of many rounds counts.
+Requests are passed directly to the server's protocol, and responses are read from it, so the time
+of the kernel and of a client is not included. The first server is a bare aiohttp handler, the second
+is the emulator with its journal, and the third is the emulator with a stopwatch around each part of
+the handling. The result is the lowest cost of many rounds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Feed = Callable[[], bytes]
 
 
 class Loopback(asyncio.Transport):
-    """Passes requests to a protocol, each after the response to the previous request."""
+    """Passes requests to a protocol. Each request waits for the response to the previous one."""
 
     def __init__(self, feed: Feed) -> None:
         super().__init__({"peername": ("127.0.0.1", 5), "sockname": ("127.0.0.1", 6)})
@@ -71,7 +71,7 @@ class Loopback(asyncio.Transport):
 
 
 async def cost_us(factory: Callable[[], Any], feed: Feed) -> tuple[float, bytes]:
-    """Return the cost of one request to a server, in microseconds, and the last response."""
+    """Return the cost of one request to a server, in microseconds, and the final response."""
     transport, protocol, costs = Loopback(feed), factory(), []
     transport.protocol = protocol
     protocol.connection_made(transport)
@@ -84,10 +84,7 @@ async def cost_us(factory: Callable[[], Any], feed: Feed) -> tuple[float, bytes]
 
 
 class Stopwatch:
-    """Adds up the time in wrapped functions.
-
-    The time of a function excludes the wrapped functions inside it.
-    """
+    """Adds up the time spent in each wrapped function, without the wrapped functions that it calls."""
 
     def __init__(self) -> None:
         self.ns: dict[str, int] = {}
@@ -108,7 +105,7 @@ class Stopwatch:
 
 
 def requests(ready: Any) -> dict[str, Feed]:
-    """Return a function for each call that writes a request."""
+    """Return, for each call, a function that writes a request."""
     numbers = itertools.count()
     head = f"Host: 127.0.0.1\r\nAuthorization: Bearer {ready.token}\r\nAccept: */*\r\n"
     project = f"/v1/projects/{ready.project_id}"
@@ -133,7 +130,7 @@ def requests(ready: Any) -> dict[str, Feed]:
 
 
 async def measured(name: str, folder: Path) -> dict[str, float]:
-    """Return the costs of a call: in the bare handler, in the emulator, and by part."""
+    """Return the costs of a call: in the bare handler, in the emulator, and in each part of it."""
     emulator = Emulator(Settings(port=0, data_dir=folder / name, clock="frozen"))
     await emulator.start()
     gc.collect()  # the previous server is no longer used

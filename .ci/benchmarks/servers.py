@@ -1,4 +1,4 @@
-"""The two servers that are compared. Each is a separate process on one core."""
+"""The two servers that are compared. Each runs in a separate process on one core."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _EMULATOR = ("-m", "hosting_emulator_cli")
 
 
 def cores() -> tuple[int | None, int | None]:
-    """Return a core for the server and a core for the load, or None if cores cannot be chosen."""
+    """Return a core for the server and a core for the load.
+
+    Both are None if the platform cannot pin processes to cores, or if there is only one core.
+    """
     if not hasattr(os, "sched_getaffinity"):
         return None, None
     found = sorted(os.sched_getaffinity(0))
@@ -26,17 +29,17 @@ def cores() -> tuple[int | None, int | None]:
 
 
 def pinned(command: list[str], core: int | None) -> list[str]:
-    """Return a command that runs only on one core."""
+    """Return the command, pinned to a core unless `core` is None."""
     return command if core is None else ["taskset", "--cpu-list", str(core), *command]
 
 
 def variables() -> dict[str, str]:
-    """Return the environment of a measured process, in which compiled code is kept as in an installation."""
+    """Return the environment of a measured process, which lets Python keep compiled files as usual."""
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 def emulator_command(*options: str, python: Sequence[str] = _EMULATOR) -> list[str]:
-    """Return the command that starts an emulator, either the installed command or `python`."""
+    """Return the command that starts an emulator. `python` contains the interpreter's arguments."""
     return [sys.executable, *python, "start", *options]
 
 
@@ -44,7 +47,7 @@ def emulator_command(*options: str, python: Sequence[str] = _EMULATOR) -> list[s
 def emulator(
     folder: Path, core: int | None, *options: str, python: Sequence[str] = _EMULATOR
 ) -> Iterator[dict[str, Any]]:
-    """Run an emulator that stores its state in `folder`, and yield its report when it is ready."""
+    """Run an emulator that stores its state in `folder`, and yield the content of its ready file."""
     ready = folder / "ready.json"
     arguments = ["--port", "0", "--quiet", "--ready-file", str(ready)]
     arguments += ["--data-dir", str(folder / "state"), *options]
@@ -79,14 +82,14 @@ def resident_mb(pid: int) -> float:
 
 
 def used_cpu_s(pid: int) -> float:
-    """Return the processor time that a process has used so far, in seconds. Only Linux supports this."""
+    """Return the processor time that a process has used, in seconds. Works only on Linux."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
 def bare(order: dict[str, Any], core: int | None) -> Iterator[int]:
-    """Run a bare aiohttp server that always returns the same response, and yield its port."""
+    """Run the bare aiohttp server, which always returns the same response, and yield its port."""
     process = subprocess.Popen(
         pinned([sys.executable, str(_BARE)], core),
         stdin=subprocess.PIPE,

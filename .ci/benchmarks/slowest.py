@@ -1,8 +1,8 @@
 """Shows the slowest parts of a call with cProfile: `python -m benchmarks.slowest CALL`.
 
-First comes the call in the core without sockets, and then the whole server under load, which
-`--core` leaves out. A profiler makes short functions look slower than they are, so compare
-functions first, and then measure with `bench --only calls`.
+First it profiles the call in the core without sockets, and then (without `--core`) the whole server
+under load. A profiler makes short functions look slower than they are, so use the profile only to
+choose what to change, and then measure with `bench --only calls`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CALLS = [call for call, _ in Core(100).cases()]
 
 
 def of_core(call: str) -> pstats.Stats:
-    """Return the profile of a call in the core, in a world of 100 deployments."""
+    """Return the profile of a call in the core, in a world with 100 deployments."""
     case = dict(Core(100).cases())[call]
     case.block()
     profile = cProfile.Profile()
@@ -35,7 +35,7 @@ def of_core(call: str) -> pstats.Stats:
 
 
 def of_server(call: str, seconds: float) -> pstats.Stats:
-    """Return the profile of a server from its start to its end, under load for `seconds`."""
+    """Return the profile of a server from start to exit, with load for `seconds`."""
     server, client = cores()
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "profile"

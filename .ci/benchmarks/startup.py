@@ -1,4 +1,4 @@
-"""The time from the command's start to the first 200, compared with two heavy imports."""
+"""The time from the command's start to the first 200 response, compared with two slow imports."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _IMPORTS = "import aiohttp.web, pydantic"
 
 
 def measure(rounds: int) -> list[Figure]:
-    """Return the figure, with the medians of `rounds` starts and imports, which take turns."""
+    """Return the figure, with the medians of `rounds` alternating starts and imports."""
     ours, theirs = [], []
     request = _first_request()
-    _start_s(request)  # the first start and the first import fill the disk's cache and do not count
+    # The first start and the first import do not count, because they fill the disk cache.
+    _start_s(request)
     _import_s()
     for _ in range(rounds):
         ours.append(_start_s(request))

@@ -1,4 +1,4 @@
-"""The limits for clients that send without end: how long other clients wait, and how long a stop takes."""
+"""Limits while a client floods the server: how long other clients wait, and how long a stop takes."""
 
 from __future__ import annotations
 

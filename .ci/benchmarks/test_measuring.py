@@ -1,4 +1,4 @@
-"""Tests that each part of the benchmark runs, with a small measurement of a real server or of the core."""
+"""Tests that each part of the benchmark runs. Each makes a small measurement of a server or the core."""
 
 from __future__ import annotations
 

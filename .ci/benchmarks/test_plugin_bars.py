@@ -105,7 +105,10 @@ def test_moto(moto, n):
 
 
 def test_thousand_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Run a thousand tests of three requests in one process, and under xdist, which must not be slower."""
+    """Run a thousand tests of three requests each, in one process and under xdist.
+
+    The run under xdist must not be slower.
+    """
     many.write(tmp_path)
     alone, together, growth = [], [], []
     for _ in range(3):
@@ -147,7 +150,7 @@ def test_thousand_tests(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_fresh_world(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Compare the time that a fresh world adds to an empty test with that of other fixtures."""
+    """Compare the time that a fresh world adds to an empty test with the time of other fixtures."""
     with_moto = importlib.util.find_spec("moto") is not None
     many.write(tmp_path, FRESH + (MOTO if with_moto else ""))
 
@@ -181,12 +184,12 @@ def test_fresh_world(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_run_that_does_not_use_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Compare pairs of runs of one empty test, with and without the plugin, and without other plugins."""
+    """Compare runs of an empty test with and without the plugin, with no other plugins loaded."""
     (tmp_path / "test_empty.py").write_text("def test_empty(): pass\n", encoding="utf-8")
     others = {entry.name for entry in entry_points(group="pytest11")} - {"hosting_emulator"}
     blocked = [word for name in sorted(others) for word in ("-p", f"no:{name}")]
     with_it, without = [], []
-    _run_ms(tmp_path, *blocked)  # this run compiles the code, as an installation does
+    _run_ms(tmp_path, *blocked)  # This run compiles the code, as an installation does.
     for _ in range(ROUNDS):
         with_it.append(_run_ms(tmp_path, *blocked))
         without.append(_run_ms(tmp_path, *blocked, "-p", "no:hosting_emulator"))

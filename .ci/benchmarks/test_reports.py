@@ -1,4 +1,4 @@
-"""Tests that the benchmark's output is right: parsed reports, tables, pictures, and pages."""
+"""Tests of the benchmark's output: parsed reports, tables, charts and pages."""
 
 from __future__ import annotations
 

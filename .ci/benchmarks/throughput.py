@@ -1,7 +1,7 @@
-"""The throughput and latency of each call, compared with a bare aiohttp handler that returns the same bytes.
+"""The throughput and latency of each call, compared with a bare aiohttp handler for the same bytes.
 
-The emulator and the bare handler take turns in each round, so that a slower machine slows down
-both. The world is reset before each turn, so that every turn begins with the same state.
+The emulator and the bare handler take turns in each round, so a slow phase of the machine affects
+both. The world is reset before each turn, so every turn begins with the same state.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ABOUT = {
 
 
 class Contest:
-    """Sends one call to the emulator and to the bare handler in turn."""
+    """Sends one call alternately to the emulator and to the bare handler."""
 
     def __init__(self, call: str, request: Request, port: int, bare_port: int) -> None:
         self.call = call
@@ -39,7 +39,7 @@ class Contest:
         self._theirs: list[Load] = []
 
     def round(self, number: int, seconds: float, control: ControlClient) -> None:
-        """Measure both servers once more. They alternate in going first."""
+        """Measure both servers once more. The server that goes first changes with each round."""
         request, core = self._request, cores()[1]
         if request.fresh is not None:
             request = replace(request, fresh=f"{request.fresh}{number}-")

@@ -1,7 +1,7 @@
-"""The time for creating, forking, resetting, restoring and deleting a world, and the memory of worlds.
+"""The time to create, fork, reset, restore and delete a world, and the memory that worlds need.
 
-Both are measured over the control API, with the client of the CLI and the pytest plugin, and in
-this process without sockets.
+Both are measured over the control API, with the client that the CLI and the pytest plugin use, and
+in this process without sockets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 
 class Watch:
-    """Times steps by name, in milliseconds of real time."""
+    """Measures the duration of named steps, in milliseconds of real time."""
 
     def __init__(self) -> None:
         self._took_ms: dict[str, list[float]] = {}
@@ -46,7 +46,7 @@ class Watch:
 
 
 def measure(rounds: int) -> list[Figure]:
-    """Return the figures of single steps and of a thousand worlds."""
+    """Return the figures for single steps and for a thousand worlds."""
     with (
         tempfile.TemporaryDirectory() as folder,
         emulator(Path(folder), cores()[0]) as ready,
@@ -112,7 +112,8 @@ def _thousand(where: str, *, ephemeral: bool) -> Figure:
     with tempfile.TemporaryDirectory() as folder, emulator(Path(folder), cores()[0]) as ready:
         pid: int = ready["pid"]
         with ControlClient(ready["control_url"]) as control:
-            _use(control, "first", ephemeral)  # modules that are loaded at first use do not count
+            # Load the modules that are imported at first use, so that they do not count.
+            _use(control, "first", ephemeral)
             before = resident_mb(pid)
             for number in range(MANY):
                 control.create_world(f"many-{number}", clock=_clock(), ephemeral=ephemeral)

@@ -1,17 +1,18 @@
 """Measures the strength of the tests: makes small changes to the product, and checks whether a test fails.
 
-    make mutants                                     150 mutants, drawn by the commit before this one
-    make mutants ARGS='--count 300 --store FILE'     store a sample with what killed each
-    make mutants ARGS='--sample FILE'                run a stored sample again and compare
+    make mutants                                     draw and run 150 mutants
+    make mutants ARGS='--count 300 --store FILE'     store the sample, with the killer of each mutant
+    make mutants ARGS='--sample FILE'                run a stored sample again, and compare
     make mutants ARGS='--sample FILE --functions "hosting_emulator.engine.*"'
-    make mutants ARGS=--survivors                    run again what survived the last time
+    make mutants ARGS=--survivors                    rerun the mutants that survived the previous run
 
-Results are written immediately, below `.mutants`. The same command continues an interrupted run.
+By default, the seed of the draw is the hash of the commit before HEAD. Each result is written to
+`.mutants` immediately, so the same command resumes an interrupted run.
 
-Neither mutmut nor cosmic-ray can measure this suite: mutmut rewrites functions into trampolines,
+Neither mutmut nor cosmic-ray can measure this suite. Mutmut replaces functions with trampolines,
 which breaks handlers and commands whose signatures are inspected. It also ignores declarations, and
-tests that reach the product through another process. Cosmic-ray cannot select tests by coverage, so
-it would run the whole suite for each of 150 mutants.
+tests that run the product in another process. Cosmic-ray cannot select tests by coverage, so it
+would run the whole suite for each of 150 mutants.
 """
 
 from __future__ import annotations
@@ -92,26 +93,26 @@ def _run(
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__.partition("\n")[0])
     add = parser.add_argument
-    add("--count", type=int, default=150, help="how many mutants to draw (default: 150)")
-    add("--seed", help="what to draw by (default: the hash of the commit before HEAD)")
-    add("--sample", type=Path, metavar="FILE", help="run a stored sample and compare")
-    add("--store", type=Path, metavar="FILE", help="store the sample with what killed each")
-    add("--renames", type=Path, metavar="FILE", help="lines OLD_NAME = NEW_NAME of moved code")
-    add("--functions", metavar="GLOB", help="only mutants of functions MODULE:NAME that match")
-    add("--survivors", action="store_true", help="also run again what survived")
-    add("--fresh", action="store_true", help="forget the results of an earlier run")
-    add("--collect", action="store_true", help="only record which test runs which line")
-    add("--as-recorded", action="store_true", help="do not record tests that changed since")
-    add("--list", action="store_true", help="only show the mutants")
-    add("--workers", type=int, default=2, help="how many mutants run at a time (default: 2)")
+    add("--count", type=int, default=150, help="number of mutants to draw (default: 150)")
+    add("--seed", help="seed of the draw (default: the hash of the commit before HEAD)")
+    add("--sample", type=Path, metavar="FILE", help="run the sample in FILE, and compare")
+    add("--store", type=Path, metavar="FILE", help="write the sample and its killers to FILE")
+    add("--renames", type=Path, metavar="FILE", help="file with lines OLD_NAME = NEW_NAME")
+    add("--functions", metavar="GLOB", help="only run mutants of matching MODULE:NAME functions")
+    add("--survivors", action="store_true", help="also rerun mutants that survived")
+    add("--fresh", action="store_true", help="discard the results of an earlier run")
+    add("--collect", action="store_true", help="only record which tests run which lines")
+    add("--as-recorded", action="store_true", help="do not record changed tests again")
+    add("--list", action="store_true", help="only list the mutants")
+    add("--workers", type=int, default=2, help="mutants to run at the same time (default: 2)")
     add(
         "--budget",
         type=float,
         default=BUDGET_S,
         metavar="SECONDS",
-        help="for the tests of a mutant",
+        help="maximum duration of the tests for one mutant",
     )
-    add("--home", type=Path, default=REPOSITORY / ".mutants", help="where to keep everything")
+    add("--home", type=Path, default=REPOSITORY / ".mutants", help="folder for all files")
     return parser
 
 
@@ -152,7 +153,7 @@ def collect(coverage: CoverageMap, copies: Sequence[WorkingCopy]) -> None:
 def _choose(
     options: argparse.Namespace, seed: str, renames: Renames
 ) -> tuple[list[Mutant], list[Result]]:
-    """Return the mutants to run, and the results in the stored sample from which they come.
+    """Return the mutants to run, and the results in the stored sample if there is one.
 
     A stored mutant whose code no longer exists is replaced by a new mutant in the same package.
     """
@@ -175,7 +176,8 @@ def _choose(
         drawn = {mutant.identity for mutant in sample}
         replacement = draw(others, 1, seed, drawn)
         print(
-            f"gone: {result.identity}; instead: {', '.join(str(m.identity) for m in replacement)}"
+            f"{result.identity} no longer exists."
+            f" Replaced by: {', '.join(str(m.identity) for m in replacement)}"
         )
         sample += replacement
     return list(_matching(sample, options.functions)), before
@@ -199,7 +201,7 @@ def _unreliable_killers(
     killers = {results[mutant.identity].killer for mutant in mutants}
     unreliable = executor.failing_without_mutant({name for name in killers if "::" in name})
     for test in unreliable:
-        print(f"fails without a mutant, too, and is left out: {test}")
+        print(f"excluded, because it also fails without a mutant: {test}")
     return unreliable
 
 

@@ -1,11 +1,11 @@
 """Maps lines to the tests that run them.
 
-The map is collected once, stored below `.mutants`, and used for each mutant.
+The map is collected once, stored below `.mutants`, and used for every mutant.
 
-The map is collected in batches of test files, with one process for each batch. A test file that has
-not changed since its batch was stored is not collected again. The product may have changed since
-then, so each batch contains the source that it ran. For an unchanged function, the map returns the
-tests of a line. For a changed function, it returns the tests of the whole function.
+It is collected in batches of test files, with one process for each batch. A test file that has not
+changed since its batch was stored is not collected again. The product may have changed since then,
+so each batch contains the source that it ran. For a line of an unchanged function, the map returns
+the tests that ran this line. For a changed function, it returns the tests that ran any of its lines.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from mutants.product import (
 )
 from mutants.working_copy import WorkingCopy
 
-#: The size in bytes of the test files in one batch, which takes some minutes of processor time.
+#: The total size in bytes of the test files in one batch. A batch takes a few minutes of CPU time.
 _BATCH_BYTES = 120_000
 _BATCH_TIMEOUT_S = 2400
-#: Classes that run in a process without a recorder, because `python -S` loads no recorder. Each
-#: class gets the tests of the function that starts this process.
+#: Classes that run in a process started with `python -S`, which loads no recorder. The tests of such
+#: a class are those of the function that starts the process.
 _UNRECORDED = {
     "hosting_emulator.supervisor:Supervisor.": "hosting_emulator.supervisor:ChildCommand.begin",
 }
-#: Tests that compare whole responses with golden files. They run last. A mutant that only these
-#: tests notice counts as surviving, because a renewal of the golden files would accept it.
+#: Tests that compare whole responses with golden files. They run last. A mutant that only they
+#: detect counts as a survivor, because renewing the golden files would accept it.
 RECORD_TESTS = ("tests/golden/test_record.py",)
 #: Tests that compare each declared sentence with the contract's text, or whole documents with
 #: golden files.
@@ -102,7 +102,7 @@ class Batch:
         return {str(record["id"]): index for index, record in enumerate(self.records)}
 
     def lines(self, file: str) -> set[int]:
-        """Return the lines of a file that ran, in a test or at import."""
+        """Return the lines of a file that ran in a test or at import."""
         return set(self._data.lines(f"{self.root}/{file}") or ())
 
     def contexts_by_line(self, file: str) -> dict[int, list[str]]:
@@ -112,7 +112,7 @@ class Batch:
         return self._contexts[file]
 
     def tests_of(self, contexts: Iterable[str]) -> set[str]:
-        """Return the ids of the tests that contexts stand for."""
+        """Return the ids of the tests that the contexts represent."""
         tests: set[str] = set()
         for context in contexts:
             if context not in self._expanded:
@@ -121,7 +121,7 @@ class Batch:
         return tests
 
     def _tests_of_context(self, context: str) -> frozenset[str]:
-        """Return the tests for a context: a single test, the users of a fixture, or a span of tests."""
+        """Return the tests of a context, which is a test, a fixture, or a range of consecutive tests."""
         if context.startswith("fixture ") and "|" not in context:
             base, _, name = context.removeprefix("fixture ").rpartition("::")
             return frozenset(
@@ -264,10 +264,10 @@ class CoverageMap:
     def tests_of(self, mutant: Mutant, renames: Renames) -> list[Test]:
         """Return the tests that run the changed code.
 
-        Code that runs at the import of its module belongs to no test. Such code gets the tests of
-        the functions that mention its name or, if there are none, of the other functions in the
-        module. The tests that read all declarations of a package are added, because they call no
-        function that mentions a name.
+        Code that runs when its module is imported is not recorded for a test. Its tests are those of
+        the functions that mention its name or, if there are none, of the module's other functions.
+        The tests that read all declarations of the package are added, because the functions that
+        they call do not mention the name.
         """
         function = mutant.identity.function
         ids: set[str] = set()
@@ -282,10 +282,11 @@ class CoverageMap:
         return [self.tests[test] for test in ids if test in self.tests]
 
     def tests_beside(self, mutant: Mutant, renames: Renames, tests: Sequence[Test]) -> list[Test]:
-        """Return the other tests of the mutant's module, and the other tests in their files.
+        """Return tests that may also run the changed code although it was not recorded for them.
 
-        Code that runs only once, such as in a cached function or at the first import of a module,
-        is recorded only for the first test that needs it.
+        Code that runs only once, for example in a cached function or at the first import of a
+        module, is recorded only for the first test that needs it. These are the other tests that
+        run the mutant's module, and the other tests in the files of `tests`.
         """
         module = mutant.identity.function.partition(":")[0]
         ids: set[str] = set()
@@ -386,7 +387,9 @@ class CoverageMap:
     def _recordings(
         self, function: str, renames: Renames
     ) -> Iterator[tuple[Batch, FunctionSource, dict[int, list[str]]]]:
-        """Yield the batches that contain a function, with its source and the contexts of its file."""
+        """Yield each batch that contains a function, with the function's source and the contexts of
+        the lines in its file.
+        """
         module, _, name = renames.old_name(function).partition(":")
         for batch in self._batches_in_use:
             for file in (f"{file_name(module)}.py", f"{file_name(module)}/__init__.py"):
@@ -407,10 +410,10 @@ class CoverageMap:
 
 
 def reads_declarations(test: Test, function: str) -> bool:
-    """Return whether a test may read any declaration of a function's package.
+    """Return whether a test may read any declaration in a function's package.
 
-    These are the tests in the package's own folder, the tests of architecture, and the tests of the
-    texts and documents that are generated from declarations, including the golden files of both
+    This is true of the tests in the package's own test folder, the architecture tests, and the tests
+    of texts and documents that are generated from declarations, including the golden files of both
     OpenAPI documents.
     """
     root, *parts = function.partition(":")[0].split(".")

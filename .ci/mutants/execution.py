@@ -1,4 +1,4 @@
-"""Runs mutants. For each mutant, the tests that run its code are run, fastest first, until a test fails."""
+"""Runs mutants: for each mutant, runs the tests that cover its code, fastest first, until one fails."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from mutants.working_copy import WorkingCopy
 #: The maximum total duration of the tests of one mutant, in seconds, according to their recorded
 #: durations.
 BUDGET_S = 120.0
-#: A first run of few tests kills most mutants.
+#: The maximum number of tests in the first run, which kills most mutants, and their total duration.
 _FIRST_COUNT = 30
 _FIRST_S = 4.0
 _RUN_S = 40.0
 #: The maximum duration of a test that runs before the others because it reads the declarations of
 #: the package.
 _NEAR_S = 0.5
-#: A run counts as endless after this time plus this multiple of its tests' usual duration.
+#: A run is killed after this time plus this multiple of its tests' recorded duration.
 _PATIENCE_S = 60.0
 _PATIENCE_FACTOR = 8
 #: Matches a word that is long enough to be rare.
@@ -129,7 +129,7 @@ class Executor:
         return [test for test in tests if test.id not in self._excluded]
 
     def failing_without_mutant(self, tests: Collection[str]) -> list[str]:
-        """Return the tests that fail without a mutant, and therefore prove nothing."""
+        """Return the tests that also fail without a mutant, and therefore prove nothing."""
         failing: list[str] = []
         remaining = [self._coverage.tests[test] for test in sorted(tests)]
         while remaining:
@@ -158,7 +158,10 @@ class Executor:
         return ""
 
     def _first_failure(self, tests: Sequence[Test]) -> str:
-        """Run tests until one fails. Return its id, or a description of the run's end, or "" if all pass."""
+        """Run tests until one fails, and return its id.
+
+        Returns "" if all tests pass. If the run itself fails, returns a description of how it ended.
+        """
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
             request = Path(folder, "request.json")
             failure = Path(folder, "failure.txt")
@@ -175,7 +178,7 @@ class Executor:
                 return failure.read_text("utf-8")
         if run.exit_code is None:
             return f"no end after {run.seconds:.0f} s"
-        if run.exit_code in (0, 5):  # 5: none of the tests exists
+        if run.exit_code in (0, 5):  # 5 means that none of the tests exists any more.
             return ""
         last_line = run.output.strip().rpartition("\n")[2]
         return f"pytest ended with {run.exit_code}: {last_line}"
@@ -184,10 +187,9 @@ class Executor:
 def runs_of(
     covering: Sequence[Test], beside: Sequence[Test], budget_s: float
 ) -> Iterator[list[Test]]:
-    """Divide tests into runs: first a few fast tests, then some tests of each file, then the rest in order.
+    """Divide tests into runs: first a few fast tests, then two tests of each file, then the rest.
 
-    The tests beside the covering tests come last, because they may use values that a covering test
-    computed once.
+    The `beside` tests come last. They may use values that a covering test computed once.
     """
     waiting = list(covering)
     for select in (_fastest, _two_of_each_file):
@@ -232,7 +234,7 @@ def _two_of_each_file(tests: Sequence[Test]) -> list[Test]:
 
 
 def _at_most(tests: Sequence[Test], seconds: float) -> list[Test]:
-    """Return the first tests that together take at most `seconds`, but at least one test."""
+    """Return as many of the first tests as fit into `seconds`, but at least one test."""
     selected: list[Test] = []
     for test in tests:
         if selected and _seconds(selected) + test.seconds > seconds:

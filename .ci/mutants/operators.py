@@ -1,8 +1,8 @@
 """The mutation operators: every small change of a module that a test should notice.
 
-The name of a change consists of the function that contains it, its operator, and its ordinal among
-the changes of this operator in this function. The name contains no line number, so it does not
-change when code moves.
+A change is identified by the function that contains it, its operator, and its ordinal among the
+changes by this operator in this function. The name contains no line number, so it stays the same
+when code moves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DESCRIPTIONS = {
     "arithmetic": "swaps `+` and `-`, `*` and `/`, and their relatives",
     "number plus one": "adds one to a number",
     "number minus one": "subtracts one from a number",
-    "string": "puts XX before and behind a text",
+    "string": "puts XX before and after a text",
     "true or false": "swaps True and False",
     "not": "removes a `not`",
     "statement": "removes a call, a raise, a deletion or an assignment to an attribute or item",
@@ -60,11 +60,11 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift,
     ast.RShift: ast.LShift,
 }
-#: Calls whose text only a type checker reads.
+#: Functions whose string arguments only a type checker reads.
 _TYPING_CALLS = {"NewType", "ParamSpec", "TypeVar", "cast"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: The replacement of a node: the operator's name and the new node.
+#: A replacement for a node: the operator's name and the new node.
 Replacement = tuple[str, ast.AST]
 
 
@@ -88,14 +88,14 @@ class Change:
 
 
 def changes(source: str) -> list[Change]:
-    """Return every change of a module, in the order of its syntax tree."""
+    """Return every possible change of a module, in the order of its syntax tree."""
     finder = _Finder(source)
     finder.visit_module(ast.parse(source))
     return finder.changes
 
 
 def definitions(source: str) -> list[tuple[str, Function]]:
-    """Return the functions of a module with the qualified names that changes use."""
+    """Return the functions of a module by qualified name, in the form that changes use."""
     finder = _Finder(source)
     finder.visit_module(ast.parse(source))
     return finder.functions
@@ -190,7 +190,10 @@ class _Finder:
                 self._visit(value, scope)
 
     def _assignment_scope(self, node: ast.stmt, scope: _Scope) -> _Scope:
-        """Give a constant of a module or class its own scope, so that others do not affect its ordinals."""
+        """Give each constant of a module or class its own scope.
+
+        Otherwise, a new constant would change the ordinals of the constants after it.
+        """
         if not scope.runs_at_import:
             return scope
         target: ast.expr | None = None
@@ -265,7 +268,7 @@ def _text(node: ast.AST) -> str | None:
     """Return the source of a node, in parentheses if operators beside it could bind more strongly."""
     try:
         text = ast.unparse(node)
-    except ValueError:  # an f-string that Python before 3.12 cannot write
+    except ValueError:  # Python before 3.12 cannot write this f-string.
         return None
     atoms = (ast.Call, ast.Constant, ast.JoinedStr, ast.Name, ast.Attribute, ast.Subscript)
     if isinstance(node, ast.expr) and (not isinstance(node, atoms) or text.startswith("-")):
@@ -298,11 +301,11 @@ def _text_with(outer: ast.JoinedStr, node: ast.AST, replacement: ast.AST) -> str
     return _text(Replace().visit(outer))
 
 
-# --- What is left alone --------------------------------------------------------------------------
+# --- Code without changes ------------------------------------------------------------------------
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Return the child nodes whose changes count, without annotations and docstrings."""
+    """Return the child nodes that can be changed. Omits annotations and docstrings."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "format_spec"):
             continue
@@ -315,7 +318,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_ignored(node: ast.AST) -> bool:
-    """Whether a node needs no changes, because they could have no effect or could not be tested."""
+    """Whether to skip a node, because changing it has no effect or cannot be tested."""
     if isinstance(node, ast.If):
         return any(name in ast.unparse(node.test) for name in ("TYPE_CHECKING", "__name__"))
     if isinstance(node, ast.Assign):
@@ -326,7 +329,7 @@ def _is_ignored(node: ast.AST) -> bool:
 
 
 def _breaks_a_type(operator: str, node: ast.AST, scope: _Scope) -> bool:
-    """Whether the node is probably a union of types, whose change would make the import fail."""
+    """Whether the node is probably a union of types. Changing one would make the import fail."""
     is_union = isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)
     return operator == "arithmetic" and is_union and scope.runs_at_import
 
@@ -418,7 +421,7 @@ def _keyword_argument(node: ast.Call) -> Iterator[Replacement]:
 
 
 def _conditions(node: ast.AST) -> list[ast.expr]:
-    """Return the conditions of a node, except those of `while` loops, which might never end."""
+    """Return the conditions in a node, except those of `while` loops, which might then never end."""
     if isinstance(node, ast.comprehension):
         return node.ifs
     if isinstance(node, ast.If | ast.IfExp) and not isinstance(node.test, ast.Constant):
@@ -432,7 +435,7 @@ def _without_keyword(node: ast.Call, index: int) -> ast.Call:
     return changed
 
 
-#: The functions that find the replacements of nodes, by type of node.
+#: The functions that return the replacements for a node, by type of node.
 _FINDERS: tuple[tuple[type[ast.AST] | UnionType, Callable[[Any], Iterator[Replacement]]], ...] = (
     (ast.Compare, _comparison),
     (ast.BoolOp, _boolean_operator),

@@ -1,12 +1,12 @@
-"""Records which lines a process runs, for the test that started it.
+"""Records which lines a process runs, and for which test.
 
-A `.pth` file of a working copy's environment imports this module in each process of that
-environment. Therefore it imports as little as possible, nothing of the product, and no other module
-of this package.
+A `.pth` file in a working copy's environment imports this module into each process of that
+environment. Therefore the module imports as little as possible: nothing from the product, and no
+other module of this package.
 
-The `current-test` file contains the name of the running test. A process that ends during a later
-test than the test that started it is recorded for both tests (`FIRST|LAST`), and counts for all
-tests between them.
+The `current-test` file contains the name of the running test. If a process ends during a later test
+than the one that started it, its lines are recorded for the range `FIRST|LAST` of these tests, and
+count for every test in the range.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SOURCES = [str(ENVIRONMENT.parent / root) for root in ("emulator", "cli", "fixtu
 
 
 def new_coverage(data_file: str | None) -> Coverage:
-    """Return a recorder of the product's lines that is not started yet."""
+    """Return a recorder for the product's lines, which is not started yet."""
     coverage = Coverage(data_file=data_file, config_file=False, source=SOURCES, messages=False)
-    # Set the core, because other cores cannot switch between tests. A warning about this would fail
-    # the tests that forbid warnings.
+    # Choose this core, because other cores cannot switch between tests. They would emit a warning
+    # about it, which would fail the tests that forbid warnings.
     coverage.set_option("run:core", "ctrace")
     coverage.set_option("run:disable_warnings", ["module-not-imported", "no-data-collected"])
     return coverage
@@ -44,8 +44,8 @@ class ProcessRecorder:
         self._coverage = new_coverage(None)
         self._first_test = _current_test()
         self._is_saved = False
-        #: A process that forks other processes only prepares them, so the code that it runs belongs
-        #: to no test.
+        #: True if this process forks other processes. It only prepares them, so the code that it
+        #: runs does not count for any test.
         self.has_forked = False
         self._coverage.start()
 
@@ -54,7 +54,7 @@ class ProcessRecorder:
         self._coverage.stop()
 
     def save(self) -> None:
-        """Stop, and write the lines once."""
+        """Stop recording, and write the lines if they have not been written yet."""
         if self._is_saved:
             return
         self._is_saved = True
@@ -87,14 +87,14 @@ _exit = os._exit
 
 
 def install() -> None:
-    """Record this process and those that it forks."""
+    """Start recording this process and the processes that it forks."""
     os.register_at_fork(after_in_parent=_note_fork, after_in_child=_restart_in_child)
     os._exit = _save_and_exit
     _start()
 
 
 def end() -> None:
-    """Save the recording of this process so far. Another recorder records the rest."""
+    """Stop and save the recording of this process. Another recorder then takes over."""
     global _recorder
     if _recorder is not None:
         _recorder.save()

@@ -1,4 +1,4 @@
-"""The product's modules, their functions and the names of its mutants."""
+"""The product's modules, its functions and the names of its mutants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOTS = {
 
 @dataclass(frozen=True, order=True)
 class Identity:
-    """The name of a mutant, which stays the same when code above or below changes."""
+    """The name of a mutant, which does not change when code above or below it changes."""
 
     function: str  #: `MODULE:QUALIFIED_NAME`
     operator: str
@@ -54,7 +54,7 @@ class Mutant:
         return "\n".join(lines[2:])
 
     def is_valid(self) -> bool:
-        """Whether the change compiles and has a different meaning from the original."""
+        """Whether the changed module compiles, and means something different from the original."""
         try:
             changed = ast.parse(self.changed_source)
         except SyntaxError:
@@ -125,7 +125,7 @@ class FunctionSource:
 
 @lru_cache(maxsize=4096)
 def functions_of(source: str) -> dict[str, FunctionSource]:
-    """Return the functions of a module by their qualified names, as in `operators`."""
+    """Return the functions of a module by the qualified names that `operators` uses."""
     lines = source.splitlines()
     functions: dict[str, FunctionSource] = {}
     for name, node in definitions(source):
@@ -166,13 +166,13 @@ def _names_in(function: ast.AST) -> Iterator[str]:
 
 
 def module_name(file: str) -> str:
-    """Return the module of a file: `hosting_emulator.engine.log`."""
+    """Return the name of the module in a file, such as `hosting_emulator.engine.log`."""
     _, _, inside = file.partition("/")
     return inside.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def file_name(module: str) -> str:
-    """Return the file of a module, without its suffix."""
+    """Return the path of a module's file, without its suffix."""
     top = module.partition(".")[0]
     (folder,) = (folder for folder, name in ROOTS.items() if name == top)
     return str(Path(folder).parent / module.replace(".", "/"))

@@ -1,6 +1,6 @@
-"""A pytest plugin that records the lines that each test runs, the test's duration and its result.
+"""A pytest plugin that records which lines each test runs, how long the test takes, and its result.
 
-It runs in a working copy beside `process_recorder`, and imports no other module of this package.
+It runs in a working copy, where it uses `process_recorder` and no other module of this package.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 
 class TestRecorder:
-    """Records the lines of each test in the process of the tests."""
+    """Records the lines that each test runs in pytest's own process."""
 
     __test__ = False
 
@@ -72,6 +72,6 @@ class TestRecorder:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record tests from now on."""
+    """Start recording tests."""
     process_recorder.end()
     config.pluginmanager.register(TestRecorder())

@@ -1,8 +1,8 @@
-"""A pytest plugin that runs the tests whose ids a file lists, in this order, and records a failure.
+"""A pytest plugin that runs the tests listed in a file, in this order, and records the first failure.
 
-It runs in a working copy and imports no other module of this package. Ids that no longer exist are
-skipped, because a mutant of a table may change the ids of the tests that the table parametrizes,
-which does not count as a failure.
+It runs in a working copy, and imports no other module of this package. Ids that do not exist are
+skipped. A mutant of a table may change the ids of tests that are parametrized by this table, and
+that alone must not count as a failure.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Selection:
         for item in selected:
             rank = self._ranks[item.nodeid]
             first_ranks[item.path] = min(rank, first_ranks.get(item.path, rank))
-        # Tests of a file stay together, because they share fixtures.
+        # Keep the tests of a file together, because they share fixtures.
         selected.sort(key=lambda item: (first_ranks[item.path], self._ranks[item.nodeid]))
         items[:] = selected
 
@@ -54,7 +54,7 @@ class Selection:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Select tests in the process that was started for this, not in a run of pytest inside a test."""
+    """Select tests, but only in the process that was started for this, not if a test runs pytest."""
     request = os.environ.pop(REQUEST_VARIABLE, None)
     if request is not None:
         config.pluginmanager.register(Selection(Path(request)))

@@ -1,4 +1,4 @@
-"""Prints each result, the survivors, and the mutants that were lost since a stored sample."""
+"""Prints results, survivors, and mutants that were killed in a stored sample and now survive."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from mutants.samples import Outcome, Result
 
 
 def print_result(result: Result) -> None:
-    """Print one line for a mutant."""
+    """Print one line about a mutant's result."""
     reason = result.killer or f"{result.tests_run} of {result.tests_covering} tests"
     print(f"{result.outcome}: {result.identity} ({reason}, {result.seconds:.0f} s)", flush=True)
 
 
 def print_summary(results: Sequence[Result], equivalents: Mapping[Identity, str]) -> bool:
-    """Print the survivors and the counts. Returns whether one survived without an explanation."""
+    """Print the survivors and the counts. Returns whether there is an unexplained survivor."""
     survivors = [result for result in results if not result.is_killed]
     unexplained = [result for result in survivors if result.identity not in equivalents]
     for result in unexplained:
@@ -54,6 +54,6 @@ def print_comparison(before: Sequence[Result], after: Sequence[Result], renames:
         if now is not None and result.is_killed and not now.is_killed:
             lost.append((result, now))
     for result, now in lost:
-        print(f"lost: {now.identity}, formerly killed by {result.killer}")
-    print(f"{len(lost):5} lost against the stored sample")
+        print(f"lost: {now.identity}, previously killed by {result.killer}")
+    print(f"{len(lost):5} lost compared with the stored sample")
     return bool(lost)

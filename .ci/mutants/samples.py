@@ -14,10 +14,10 @@ from mutants.product import Identity, Mutant
 
 
 class Outcome(StrEnum):
-    """What became of a mutant."""
+    """The outcome of a mutant's run."""
 
     KILLED = "killed"
-    #: Only the golden files differed, and the next renewal of the golden files would hide this.
+    #: Only golden files differed, so the next renewal of the golden files would hide the difference.
     KILLED_BY_RECORD = "killed only by the record"
     SURVIVED = "survived"
     #: The time budget ended before every test that runs the code had run.
@@ -34,9 +34,9 @@ class Result:
     ordinal: int
     package: str
     outcome: Outcome
-    #: The test that failed, or how the run ended.
+    #: The id of the test that failed, or a description of how the run ended.
     killer: str
-    #: The tests that ran, and those that run the changed code.
+    #: The numbers of tests that ran, and of tests that cover the changed code.
     tests_run: int
     tests_covering: int
     seconds: float
@@ -58,8 +58,8 @@ def draw(
 ) -> list[Mutant]:
     """Draw mutants from each package in proportion to its share of the lines that have mutants.
 
-    A line is drawn first, then an operator, then a mutant, so that a line with many texts counts as
-    one line. Mutants that are already drawn are skipped.
+    First a line is drawn, then an operator, then a mutant, so a line with many texts is not drawn
+    more often than other lines. Mutants in `drawn` are skipped.
     """
     lines: defaultdict[str, defaultdict[tuple[str, int], list[Mutant]]]
     lines = defaultdict(lambda: defaultdict(list))
@@ -105,7 +105,7 @@ def _shuffled(mutants: list[Mutant], generator: random.Random) -> list[Mutant]:
 
 
 def quotas(sizes: Mapping[str, int], count: int) -> dict[str, int]:
-    """Divide a count in proportion to sizes. What is left goes to the largest remainders."""
+    """Divide a count in proportion to sizes. The rest is given to the largest remainders."""
     total = sum(sizes.values())
     if not total:
         return {}
@@ -117,7 +117,7 @@ def quotas(sizes: Mapping[str, int], count: int) -> dict[str, int]:
 
 
 def read_results(path: Path) -> dict[Identity, Result]:
-    """Read a file of results with one JSON object per line. If a mutant ran twice, the last result counts."""
+    """Read a file of results, with one JSON object per line. The latest result of a mutant counts."""
     if not path.exists():
         return {}
     results = {}
@@ -129,13 +129,13 @@ def read_results(path: Path) -> dict[Identity, Result]:
 
 
 def append_result(path: Path, result: Result) -> None:
-    """Write a result immediately, so that an interrupted run can continue after it."""
+    """Write a result to the file immediately, so that an interrupted run can be resumed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(result)) + "\n")
 
 
 def store_sample(path: Path, results: Iterable[Result]) -> None:
-    """Write a sample with its killers, sorted by name, for the `--sample` option of a later run."""
+    """Write a sample and its killers, sorted by name, for use with `--sample` in a later run."""
     rows = sorted(results, key=lambda result: result.identity)
     path.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows), "utf-8")

@@ -3,8 +3,8 @@
     make coverage
     make coverage ARGS='--at-least 97'
 
-The lines come from the same recording as the tests of a mutant, which covers the test process and
-every process that it starts. A process that is killed leaves no recording.
+It uses the recording that also selects the tests of a mutant. The recording covers the test process
+and every process that it starts, except processes that are killed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from mutants.product import Product, functions_of, module_name
 def main() -> int:
     """Run the command, and return its exit code.
 
-    The exit code is 1 if a line is neither run nor explained. With --at-least, only the share of
-    statements counts.
+    The exit code is 1 if a line is neither run by a test nor explained. With --at-least, only the
+    share of statements that tests run counts.
     """
     parser = argparse.ArgumentParser(prog="make coverage", description=__doc__.partition("\n")[0])
     parser.add_argument("--home", type=Path, default=REPOSITORY / ".mutants")
     parser.add_argument(
-        "--at-least", type=float, metavar="PERCENT", help="fail only if tests run a smaller share"
+        "--at-least", type=float, metavar="PERCENT", help="fail only if the share is smaller"
     )
     options = parser.parse_args()
     home: Path = options.home
@@ -55,8 +55,9 @@ def main() -> int:
         for number, function, text in unexplained:
             print(f"{file}:{number}: {function}: {text}")
     for function, text in sorted(explained.keys() - met):
-        print(f"{UNTESTED_LINES.name} explains a line that is run or gone: {function}: {text}")
-    print(f"\n{count} lines that no test runs and nobody explained; {len(met)} explained")
+        print(f"{UNTESTED_LINES.name} explains a line that a test runs or that is gone:")
+        print(f"  {function}: {text}")
+    print(f"\n{count} lines that no test runs, without an explanation; {len(met)} with one")
     share = 100 * (1 - untested_count / statement_count)
     print(f"Tests run {share:.1f} % of {statement_count:,} statements.")
     if options.at_least is not None:
@@ -65,7 +66,7 @@ def main() -> int:
 
 
 def statements_of(path: Path) -> Sequence[int]:
-    """Return the lines of the statements of a file, without those that only a type checker reads."""
+    """Return the lines of a file's statements, except statements that only a type checker reads."""
     coverage = Coverage(data_file=None, config_file=False)
     coverage.exclude(r"if TYPE_CHECKING:")
     coverage.exclude(r"\.\.\.$")
@@ -74,7 +75,7 @@ def statements_of(path: Path) -> Sequence[int]:
 
 
 def untested_lines(coverage_map: CoverageMap, path: Path, file: str) -> list[tuple[int, str, str]]:
-    """Return the statements of a file that no test runs, each with its line, function and text."""
+    """Return the line, function and text of each statement in a file that no test runs."""
     source = path.read_text("utf-8")
     texts = source.splitlines()
     parser = PythonParser(text=source)

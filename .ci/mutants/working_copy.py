@@ -1,7 +1,7 @@
-"""A working copy: a copy of the repository, with an environment that installs the copy's packages.
+"""A working copy: a copy of the repository, with an environment in which its packages are installed.
 
-Mutants are written into a copy, so the checkout stays unchanged. Each process that a test starts
-runs the mutant too, whatever its environment variables are. Only one run of pytest uses a copy at a
+Mutants are written into a copy, so the checkout stays unchanged. Every process that a test starts
+also runs the mutant, whatever its environment variables are. Only one pytest run uses a copy at a
 time.
 """
 
@@ -21,8 +21,8 @@ _PLUGINS = ("process_recorder", "pytest_recorder", "pytest_selection")
 _HOOK = "import mutants_process_recorder; mutants_process_recorder.install()\n"
 #: Marks the processes of one run, so that none of them outlives it.
 _MARK_VARIABLE = "MUTANTS_RUN"
-#: Fix the sample, because otherwise each commit would try different rows of the sampled tables than
-#: the recorded rows.
+#: Tests of large tables draw a sample of rows by commit. Fix this sample, because a run must try the
+#: same rows as the recording.
 _SAME_SAMPLE = {"TEST_SAMPLE": "0"}
 
 
@@ -89,7 +89,7 @@ class WorkingCopy:
         return packages
 
     def record_processes(self, wanted: bool) -> None:
-        """Enable or disable the recording of lines in each process of the environment."""
+        """Turn the recording of lines in the environment's processes on or off."""
         hook = self._site_packages() / "mutants.pth"
         hook.unlink(missing_ok=True)
         shutil.rmtree(self.records, ignore_errors=True)
@@ -181,7 +181,11 @@ def _write_module(path: Path, content: bytes) -> None:
 
 
 def _forget_compiled(path: Path) -> None:
-    """Delete compiled files, because Python compares only size and whole seconds, and may miss changes."""
+    """Delete a module's compiled files.
+
+    Python compares only the source's size and its modification time in whole seconds, so it could
+    miss a change.
+    """
     for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
         compiled.unlink(missing_ok=True)
 
@@ -192,7 +196,7 @@ def _link(source: str, target: str) -> str:
 
 
 def _end_processes(mark: str) -> None:
-    """Kill each process that has the mark."""
+    """Kill every process that has the mark in its environment."""
     wanted = f"{_MARK_VARIABLE}={mark}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

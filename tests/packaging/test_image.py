@@ -63,7 +63,7 @@ def test_make_image_without_root_builds_nothing(
     monkeypatch.setattr("os.geteuid", lambda: 1000)
 
     assert image.main([]) == 0
-    assert capsys.readouterr().out == "image: NOT BUILT: only root can\n"
+    assert capsys.readouterr().out == "image: NOT BUILT: only root can build it\n"
 
 
 def test_make_image_without_a_base_system_builds_nothing(
@@ -80,7 +80,7 @@ def test_make_image_without_unshare_builds_nothing(tools: Path, capsys: pytest.C
 
     assert image.main([]) == 0
     assert capsys.readouterr().out == (
-        "image: NOT BUILT: unshare may not work here: unshare: Operation not permitted\n"
+        "image: NOT BUILT: unshare does not work: unshare: Operation not permitted\n"
     )
 
 
