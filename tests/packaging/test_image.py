@@ -54,7 +54,9 @@ def test_make_image_reports_missing_tools_and_builds_nothing(
     monkeypatch.setenv("PATH", str(tmp_path))
 
     assert image.main([]) == steps
-    assert capsys.readouterr().out.startswith("image: NOT BUILT: buildah and mmdebstrap and ")
+    assert capsys.readouterr().out.startswith(
+        "image: NOT BUILT: not installed: buildah, mmdebstrap, "
+    )
 
 
 def test_make_image_without_root_builds_nothing(
@@ -72,7 +74,7 @@ def test_make_image_without_a_base_system_builds_nothing(
     stand_for(tools / "mmdebstrap", "echo E: nobody there >&2; exit 25")
 
     assert image.main([]) == 0
-    assert "no base of Debian trixie could be made: E: nobody there" in capsys.readouterr().out
+    assert "Debian trixie could not be installed: E: nobody there" in capsys.readouterr().out
 
 
 def test_make_image_without_unshare_builds_nothing(tools: Path, capsys: pytest.CaptureFixture[str]):
