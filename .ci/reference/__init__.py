@@ -1,5 +1,5 @@
-"""Generates the reference: the pages in `docs/reference`, from the declarations in the code.
+"""Generates the reference, the pages in `docs/reference`, from the declarations in the code.
 
-`python -m reference`, which `make record` runs, writes the pages. Each module renders one topic.
-`pages.py` lists them.
+`python -m reference` writes the pages, and `make record` runs this command. Each module renders the
+page or the sections about one topic. `pages.py` lists the pages.
 """

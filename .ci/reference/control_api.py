@@ -14,7 +14,7 @@ from reference.value_types import default_words, type_words
 
 INTRODUCTION = """\
 The control API of a running emulator is plain HTTP and JSON under `{prefix}`. This page lists its
-paths by topic, and is generated from its OpenAPI 3.1 document, `{prefix}/openapi.json`. To try the
+paths by topic. It is generated from the API's OpenAPI 3.1 document, `{prefix}/openapi.json`. To try the
 API in a browser, open `{prefix}/docs/control-api` on a running emulator. [Messages](#messages) lists
 the members of request bodies and responses."""
 

@@ -10,7 +10,7 @@ INTRODUCTION = """\
 These scenarios come with the emulator. `hosting-emulator start --scenario NAME` starts an emulator
 with a scenario, and `hosting-emulator world create --scenario NAME` creates a world with it.
 `hosting-emulator scenario run NAME` runs a scenario's story. `hosting-emulator scenario show NAME`
-prints the file, from which you can start your own."""
+prints the scenario, for example as a starting point for your own."""
 
 
 def render() -> str:

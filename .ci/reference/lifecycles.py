@@ -12,10 +12,10 @@ from hosting_emulator.world.plans import DEPLOYING_PLAN, PLAIN_PLAN, Step
 from reference.markdown import code, codes, join, table
 
 INTRODUCTION = """\
-The contract names most of these states, but shows no durations and few transitions. This page lists
-what the emulator does with its default [assumptions](assumptions.md). Durations are in world time.
-[Interventions](interventions.md) move a resource to another state, and [outcomes](outcomes.md)
-change how an operation ends."""
+The contract names most of these states, but gives no durations and few transitions. This page shows
+what the emulator does with the default [assumptions](assumptions.md). Durations are in world time. An
+[intervention](interventions.md) can put a resource into another state, and an [outcome](outcomes.md)
+can change how an operation ends."""
 SOURCE = """\
 `initialize_managed_source` starts an operation with these steps. The last column shows the status of
 the deployment that the operation creates. `source_profile` sets the durations:"""

@@ -1,4 +1,4 @@
-"""Writes Markdown that GitHub, the documentation site and the emulator's own pages show in the same way."""
+"""Writes Markdown that looks the same on GitHub, on the documentation site and on the emulator's pages."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def block(text: str, language: str = "") -> str:
 
 
 def prose(text: str) -> str:
-    """Return plain text with every character that Markdown or HTML would interpret escaped.
+    """Return plain text as Markdown: escape the characters that Markdown or HTML would interpret.
 
-    Code spans stay code spans.
+    Code spans are left unchanged.
     """
     parts = []
     end = 0
@@ -42,7 +42,7 @@ def _escape(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Return a text of several lines as one line of prose."""
+    """Join the lines of a text, and return it as one line of prose."""
     return prose(" ".join(text.split()))
 
 
@@ -75,14 +75,14 @@ def join(*parts: str) -> str:
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor of a heading, as GitHub makes it."""
+    """Return the anchor that GitHub generates for a heading."""
     return re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-")
 
 
 def sentence(text: str) -> str:
-    """Return text with a capital at its start and a full stop at its end.
+    """Return text that starts with a capital letter and ends with a full stop.
 
-    A name such as `before_commit` at the start is left unchanged.
+    If the text starts with a name such as `before_commit`, the name is left unchanged.
     """
     stripped = " ".join(text.split())
     if stripped and "_" not in stripped.split()[0]:

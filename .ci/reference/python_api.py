@@ -19,11 +19,11 @@ from pytest_hosting_emulator.options import OPTIONS
 from reference.markdown import block, code, docstring, join, prose, sentence, table
 
 INTRODUCTION = """\
-`hosting_emulator.sdk` controls worlds from tests and scripts. The pytest plugin gives each test its own
-world: the fixture `hosting_emulator`, which is a `HostingEmulator`. The names on this page are public.
-All other names may change at any time."""
+With `hosting_emulator.sdk`, tests and scripts control worlds. The pytest plugin gives each test its own
+world through the fixture `hosting_emulator`, whose value is a `HostingEmulator`. The names on this page
+are public. All other names may change at any time."""
 
-#: The classes that tests use most, in the order of the page.
+#: The classes that tests use most. They come first on the page, in this order.
 _FIRST = ("HostingEmulator", "WorldClock", "Requests", "Filters", "ArmedFault", "ControlClient")
 
 
@@ -54,7 +54,7 @@ def _fixture_function(value: object) -> Any:
 
 
 def markers() -> list[str]:
-    """Return the markers that the plugin declares, each as its line of help."""
+    """Return the help line of each marker that the plugin declares."""
     lines: list[str] = []
 
     class Config:
@@ -152,7 +152,7 @@ def _fields(kind: type) -> list[list[str]] | None:
 
 
 def members(kind: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods and properties of a class, and of its own base classes."""
+    """Yield the public methods and properties of a class and of its base classes in this project."""
     seen = set()
     for base in kind.__mro__:
         if not base.__module__.startswith(("hosting_emulator", "pytest_hosting_emulator")):
@@ -190,7 +190,7 @@ def _instance_name(class_name: str) -> str:
 
 
 def _signature(name: str, function: Any) -> str:
-    """Return a call with the parameters and the result of a function, without `self`."""
+    """Return the signature of a function as text, without `self`."""
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())
     if parameters and parameters[0].name in ("self", "cls"):
@@ -228,7 +228,7 @@ def _parameter_texts(signature: inspect.Signature) -> list[str]:
 
 
 class _Text:
-    """An annotation that is shown unchanged."""
+    """A text whose `repr` is the text itself, for an annotation in a signature."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -238,7 +238,7 @@ class _Text:
 
 
 def _annotation(annotation: Any) -> str:
-    """Return a type without the names of modules, as users write it."""
+    """Return a type as users write it, without module names."""
     if annotation is None or annotation is type(None):
         return "None"
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)

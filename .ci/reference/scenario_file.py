@@ -11,7 +11,7 @@ A scenario is a YAML file. A world file is a scenario whose `world` is what matt
 scenario check FILE` reports mistakes with line and column. `hosting-emulator scenario schema` prints
 the JSON Schema from which this page is generated, and which editors use for completion."""
 
-#: The title of each section by definition of the schema, in the order of the page.
+#: The title of the section about each definition of the schema, in the order of the page.
 SECTIONS = {
     "ScenarioPart": "The file",
     "ClockPart": "clock",
@@ -30,7 +30,7 @@ SECTIONS = {
     "LogPart": "log",
     "Comparison": "Comparisons",
 }
-#: Definitions that have a separate page.
+#: Definitions that other pages describe.
 PAGES = {
     "Fault": "[fault](faults.md)",
     "Outcome": "[outcome](outcomes.md)",

@@ -13,7 +13,7 @@ from reference.markdown import block, docstring, join, table
 from reference.value_types import Schema, fields_rows
 
 DEFINITIONS: Mapping[str, Schema] = scenario_schema()["$defs"]
-#: Definitions of the scenario schema that have a separate page or section.
+#: Links for definitions of the scenario schema that another page or section describes.
 LINKS = {
     "Condition": "[conditions](conditions.md#conditions-on-the-world)",
     "OrganizationPart": "[organizations](scenario-file.md#organizations)",
