@@ -109,16 +109,18 @@ def check_summary(report: Report) -> str:
 
 
 def check_scenario(report: Report) -> str:
-    """Return a scenario that behaves like the server where the contract is silent.
+    """Return a scenario with the assumptions for which the server differs from the emulator's defaults.
 
     The YAML ends with a newline.
     """
-    about = f"Behaves like {report['base_url']} where the contract is silent."
+    about = (
+        f"Sets the assumptions for which {report['base_url']} differs from the emulator's defaults."
+    )
     lines = ["name: observed", f"description: {json.dumps(about)}", ""]
     if report["assumptions"]:
         lines += _assumption_lines(report)
     else:
-        lines.append("# No difference from this emulator was observed.")
+        lines.append("# The check observed no such difference.")
     return "\n".join(lines) + "\n"
 
 

@@ -138,7 +138,7 @@ MEANINGS = {
     "--with-seed": "include the seed",
     "--without-session": "a token that has no login session",
     "--world": "the world",
-    "--write-scenario": "the file for a scenario that behaves like the server where the contract is silent",
+    "--write-scenario": "the file for a scenario with the assumptions that differ from the defaults",
 }
 #: What each option of the pytest plugin says, by its name without `--hosting-emulator-`. An option of
 #: the command line with the same name has the same meaning.

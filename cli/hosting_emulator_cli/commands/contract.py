@@ -286,8 +286,8 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "--write-scenario",
     "scenario",
     metavar="FILE",
-    help="Write to this file a scenario that makes the emulator behave like the server where the "
-    "contract is silent.",
+    help="Write a scenario to this file. It sets the assumptions for which the server differs from the "
+    "emulator's defaults.",
 )
 @opt.junit_option
 @prints(
@@ -336,8 +336,8 @@ def check(
         if scenario is not None and report["unchecked"] is None:
             write_whole(scenario, contract_report.check_scenario(report))
             say(
-                "A scenario that behaves like the server where the contract is silent was written to "
-                f"{scenario}."
+                "A scenario with the assumptions that differ from the emulator's defaults was written "
+                f"to {scenario}."
             )
         if junit is not None:
             write_whole(junit, contract_report.check_junit(report))

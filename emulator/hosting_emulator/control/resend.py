@@ -42,9 +42,8 @@ async def resend_request(
     if token is not None:
         replaced_headers[b"authorization"] = f"Bearer {token}".encode()
     if not body.same_key:
-        # Keys are stored only in commits, so a key that contains the latest commit's number must be
-        # new.
-        key = f"replay-of-{entry.n}-at-{engine.world.commit}"
+        # Only commits store keys, so a key with the number of the latest commit cannot be in use.
+        key = f"resend-of-{entry.n}-at-{engine.world.commit}"
         replaced_headers[b"idempotency-key"] = key.encode()
     # Replace only headers that the client sent, and do not add any.
     headers = [
@@ -84,7 +83,7 @@ def _check_can_be_resent(entry: Entry) -> None:
         raise ControlRefusal(409, "Not kept completely", missing)
     if entry.call == REDEEM_TICKET:
         message = f"request {entry.n} redeemed a ticket, which works only once"
-        raise ControlRefusal(409, "Not replayed", message)
+        raise ControlRefusal(409, "Not resent", message)
 
 
 def _new_token(context: Context, engine: Engine, entry: Entry) -> str | None:

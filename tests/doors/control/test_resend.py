@@ -104,7 +104,7 @@ def test_a_resent_request_gets_a_new_key_unless_it_keeps_its_own(api: HttpWorld)
     assert (kept.replayed, kept.idempotency_key) == (True, "key-1")
     assert not renewed.replayed
     assert renewed.idempotency_key is not None
-    assert renewed.idempotency_key.startswith("replay-of-1-at-")
+    assert renewed.idempotency_key.startswith("resend-of-1-at-")
 
 
 def test_a_resent_request_is_the_first_one_with_other_credentials_only(api: HttpWorld):
