@@ -27,7 +27,7 @@ def rows() -> list[list[str]]:
     """Return the cells of every row except headings and legend."""
     lines = [line for line in TEXT.splitlines() if line.startswith("| ") and "**" not in line]
     table_rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-    return [cells for cells in table_rows if cells[-1] not in ("proof", "what it is worth")]
+    return [cells for cells in table_rows if cells[-1] not in ("proof", "meaning")]
 
 
 def assumption_table() -> str:
