@@ -2,8 +2,9 @@ using System.Net.Http.Json;
 using System.Text.Json;
 
 /// <summary>
-/// A fresh world of the hosting emulator for a test. Copy this file into your test project.
-/// <c>hosting-emulator exec -- CMD</c> and <c>hosting-emulator env</c> set the environment variables that it reads.
+/// A fresh world in the hosting emulator, for example for a test. Copy this file into your test project.
+/// <c>hosting-emulator exec -- CMD</c> sets the environment variables that it reads, and
+/// <c>hosting-emulator env</c> prints them for your shell.
 /// </summary>
 public sealed class EmulatorWorld : IAsyncDisposable
 {
@@ -19,7 +20,7 @@ public sealed class EmulatorWorld : IAsyncDisposable
     /// <summary>The part of the world's URLs that precedes <c>/v1/…</c>.</summary>
     public string BaseUrl => Text(_summary, "base_url");
 
-    /// <summary>An access token of the user <c>owner</c>.</summary>
+    /// <summary>An access token for the user <c>owner</c>.</summary>
     public string Token => Text(_summary.GetProperty("token"), "access_token");
 
     /// <summary>Creates a world. Its clock is frozen until the test advances it.</summary>
@@ -43,7 +44,7 @@ public sealed class EmulatorWorld : IAsyncDisposable
     /// <summary>Advances the clock, for example by <c>10m</c>.</summary>
     public Task AdvanceAsync(string by) => SendAsync(HttpMethod.Post, "/clock/advance", new { by });
 
-    /// <summary>Advances the clock until an operation ends, and returns its final state.</summary>
+    /// <summary>Advances the clock until an operation ends, and returns the operation's final state.</summary>
     public async Task<string> UntilAsync(string operation)
     {
         await SendAsync(HttpMethod.Post, "/clock/advance", new { until_operation = operation });
@@ -53,12 +54,17 @@ public sealed class EmulatorWorld : IAsyncDisposable
     /// <summary>Arms a fault, such as <c>new { abort = new { code = "rate_limited" }, times = 1 }</c>.</summary>
     public Task AddFaultAsync(object fault) => SendAsync(HttpMethod.Post, "/faults", fault);
 
-    /// <summary>Chooses how the next operation ends: <c>new { fail = new { phase = "deploying" } }</c>.</summary>
+    /// <summary>
+    /// Chooses how the next operation ends, for example with <c>new { fail = new { phase = "deploying" } }</c>.
+    /// </summary>
     public Task AddOutcomeAsync(object outcome) => SendAsync(HttpMethod.Post, "/outcomes", outcome);
 
-    /// <summary>Returns the requests to this world with their responses, newest first.</summary>
+    /// <summary>
+    /// Returns the requests to this world, newest first. Each contains its response's <c>status</c>, but no bodies.
+    /// The emulator keeps the latest 1,000 requests to a world.
+    /// </summary>
     public async Task<JsonElement> RequestsAsync() =>
-        (await SendAsync(HttpMethod.Get, "/requests?trail=false")).GetProperty("items");
+        (await SendAsync(HttpMethod.Get, "/requests?trail=false&limit=1000")).GetProperty("items");
 
     /// <summary>Deletes the world.</summary>
     public async ValueTask DisposeAsync() => await SendAsync(HttpMethod.Delete, "");

@@ -1,6 +1,6 @@
-// Creates a fresh world of the hosting emulator for each test. Copy this file into your package.
-// It requires Go 1.18 or newer, and no modules. The environment variables that it reads are set
-// by `hosting-emulator exec -- CMD` and by `hosting-emulator env`.
+// Creates fresh worlds in the hosting emulator, for example one for each test. Copy this file into your
+// package. It requires Go 1.18 or newer, and no modules. `hosting-emulator exec -- CMD` sets the
+// environment variables that it reads, and `hosting-emulator env` prints them for your shell.
 package client_test
 
 import (
@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// world is an isolated copy of the hosting service. Its clock is frozen until the test advances it.
+// world is an isolated, emulated hosting service. Its clock is frozen until the test advances it.
 type world struct {
 	t        *testing.T
 	Name     string `json:"name"`
-	BaseURL  string `json:"base_url"` // what stands before /v1/… in this world
-	Token    token  `json:"token"`    // an access token of the user owner
+	BaseURL  string `json:"base_url"` // the part of the world's URLs that precedes /v1/…
+	Token    token  `json:"token"`    // an access token for the user owner
 	Projects []struct {
 		Alias string `json:"alias"`
 		ID    string `json:"id"`
@@ -86,11 +86,12 @@ func (w *world) addOutcome(outcome string) {
 	w.send("POST", "/outcomes", json.RawMessage(outcome), nil)
 }
 
-// requests returns the method and status of each request to this world, newest first.
+// requests returns the method and status of each request to this world, newest first. The emulator
+// keeps the latest 1,000 requests to a world.
 func (w *world) requests() []request {
 	w.t.Helper()
 	var log struct{ Items []request }
-	w.send("GET", "/requests?trail=false", nil, &log)
+	w.send("GET", "/requests?trail=false&limit=1000", nil, &log)
 	return log.Items
 }
 

@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A fresh world of the hosting emulator for a test. Closing the world deletes it. Copy this file into your project.
- * It requires Java 11 or newer, and no libraries. The environment variables that it reads are set by
- * {@code hosting-emulator exec -- CMD} and by {@code hosting-emulator env}.
+ * A fresh world in the hosting emulator, for example for a test. Closing the world deletes it. Copy this file into your
+ * project. It requires Java 11 or newer, and no libraries. {@code hosting-emulator exec -- CMD} sets the environment
+ * variables that it reads, and {@code hosting-emulator env} prints them for your shell.
  */
 public final class EmulatorWorld implements AutoCloseable {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -21,7 +21,7 @@ public final class EmulatorWorld implements AutoCloseable {
   /** The part of the world's URLs that precedes {@code /v1/…}. */
   public final String baseUrl;
 
-  /** An access token of the user {@code owner}. */
+  /** An access token for the user {@code owner}. */
   public final String token;
 
   private final String summary;
@@ -71,9 +71,12 @@ public final class EmulatorWorld implements AutoCloseable {
     send("POST", "/outcomes", outcome);
   }
 
-  /** Return the requests to this world with their responses, as JSON, newest first. */
+  /**
+   * Return the requests to this world as JSON, newest first. Each contains its response's status, but no bodies. The
+   * emulator keeps the latest 1,000 requests to a world.
+   */
   public String requests() throws IOException, InterruptedException {
-    return send("GET", "/requests?trail=false", null);
+    return send("GET", "/requests?trail=false&limit=1000", null);
   }
 
   /** Delete the world. */
@@ -82,7 +85,7 @@ public final class EmulatorWorld implements AutoCloseable {
     send("DELETE", "", null);
   }
 
-  /** Return the first value of a text field. If your project has a JSON library, use the library instead. */
+  /** Return the first value of a text field. If your project has a JSON library, use that instead. */
   public static String field(String json, String name) {
     Matcher match = Pattern.compile("\"" + name + "\":\"([^\"]*)\"").matcher(json);
     if (!match.find()) throw new IllegalArgumentException("there is no " + name + " in " + json);

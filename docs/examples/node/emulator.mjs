@@ -1,6 +1,6 @@
-// Creates a fresh world of the hosting emulator for each test. Copy this file into your project.
-// It requires Node 18 or newer, and no packages. The environment variables that it reads are set
-// by `hosting-emulator exec -- CMD` and by `hosting-emulator env`.
+// Creates fresh worlds in the hosting emulator, for example one for each test. Copy this file into your
+// project. It requires Node 18 or newer, and no packages. `hosting-emulator exec -- CMD` sets the
+// environment variables that it reads, and `hosting-emulator env` prints them for your shell.
 
 const CONTROL_URL = process.env.HOSTING_CONTROL_URL;
 const CONTROL_TOKEN = process.env.HOSTING_EMULATOR_CONTROL_TOKEN;
@@ -18,7 +18,7 @@ async function control(method, path, body) {
 }
 
 /**
- * Create a world. By default, its clock is frozen until the test advances it.
+ * Create a world. By default, the world's clock is frozen until you advance it.
  *
  * With the option `{ clock: { mode: "skip" } }`, each poll advances the clock. The options
  * `{ scenario: { name: "provider-outage" } }` and `{ scenario: { text: yaml } }` choose a scenario.
@@ -35,7 +35,7 @@ export class World {
     this.#path = `/worlds/${name}`;
     /** The part of the world's URLs that precedes `/v1/…`. */
     this.baseUrl = base_url;
-    /** An access token of the user `owner`. */
+    /** An access token for the user `owner`. */
     this.token = token.access_token;
     /** The ids of organizations and projects by alias: `world.projects.shop`. */
     this.organizations = idsByAlias(organizations);
@@ -47,7 +47,7 @@ export class World {
     return this.baseUrl + path;
   }
 
-  /** Send a request like the global `fetch`, but to a path of this world and with the token of `owner`. */
+  /** Send a request like the global `fetch`, but to a path in this world and with the token of `owner`. */
   fetch(path, { headers, ...options } = {}) {
     return fetch(this.url(path), { headers: { Authorization: `Bearer ${this.token}`, ...headers }, ...options });
   }
@@ -78,9 +78,13 @@ export class World {
     return await this.#send("POST", "/outcomes", outcome);
   }
 
-  /** Return the requests to this world with their responses, newest first. */
+  /**
+   * Return the requests to this world, newest first. Each contains its response's `status`, but no bodies.
+   *
+   * The emulator keeps the latest 1,000 requests to a world.
+   */
   async requests() {
-    return (await this.#send("GET", "/requests?trail=false")).items;
+    return (await this.#send("GET", "/requests?trail=false&limit=1000")).items;
   }
 
   /** Delete the world. */

@@ -1,4 +1,4 @@
-// Starts the emulator and your app before the browser tests. `npm start` is the command that starts your app.
+// Starts the emulator and your app before the browser tests. Replace `npm start` with the command that starts your app.
 import { defineConfig } from "@playwright/test";
 
 export default defineConfig({
