@@ -1,4 +1,4 @@
-// Shows the calls of the control API in Swagger UI, where they can be tried out.
+// Shows the calls of the control API in Swagger UI, where users can try them out.
 
 import { drawCalls } from "./swagger-mend.js";
 

@@ -1,5 +1,5 @@
-// Shows the calls of the contract in Swagger UI, where they can be tried out. Swagger UI receives a world's
-// OpenAPI document, whose examples come from this world, and the token of the chosen user.
+// Shows the calls of the contract in Swagger UI, where users can try them out. Swagger UI receives the OpenAPI document of
+// a world, with examples from this world, and a token for the chosen user.
 
 import { api, pageHeader } from "./dashboard/api.js";
 import { drawCalls } from "./swagger-mend.js";
@@ -15,10 +15,10 @@ const say = (text, wrong = false) => {
 const choices = (select, rows) =>
   select.replaceChildren(...rows.map(([value, label]) => new Option(label, value)));
 
-/** The placeholder in the Idempotency-Key field, which is replaced with a new key for each request. */
+/** The placeholder in the field for the Idempotency-Key. Each request replaces it with a new key. */
 const NEW_KEY = "new-for-each-request";
 
-/** The values of parameters for which the document has no example. */
+/** The values for parameters that have no example in the document. */
 const known = { environment: "dev", "Idempotency-Key": NEW_KEY };
 
 const filled = (spec) => {
@@ -29,7 +29,7 @@ const filled = (spec) => {
   return spec;
 };
 
-/** Replace the placeholder with a new Idempotency-Key for each request. A key that the user typed is kept. */
+/** Replace the placeholder with a new Idempotency-Key. A key that the user has entered is left unchanged. */
 const withNewKey = (request) => {
   if (!request.loadSpec) Object.assign(request.headers, ownHeader);
   for (const [name, value] of Object.entries(request.headers)) {
@@ -40,7 +40,7 @@ const withNewKey = (request) => {
 
 let shown;
 let world;
-/** The header that marks the requests from this page, because the conduct rules skip them. */
+/** The header that marks a request as sent from this page, so that it does not count as a request of the client. */
 let ownHeader = {};
 
 const show = async (name) => {
@@ -61,7 +61,7 @@ const show = async (name) => {
 };
 
 const signIn = async (user) => {
-  // Swagger UI fails on a logout if nobody is logged in.
+  // Swagger UI's logout fails if nobody is logged in.
   if (shown.authSelectors.authorized()?.size) shown.authActions.logout(["bearer"]);
   if (!user) {
     say("Requests are sent without a token.");
@@ -72,7 +72,7 @@ const signIn = async (user) => {
   say(`Requests carry a token of ${user} until ${found.expires_at} (world time).`);
 };
 
-/** Run one task at a time. An error is shown, and the page stays as it is. */
+/** Run one task at a time. If it fails, show the error, and leave the page unchanged. */
 let last = Promise.resolve();
 const inTurn = (work) => {
   last = last.then(work).catch((error) => say(error.message, true));

@@ -1,5 +1,5 @@
-// Adapts Swagger UI to our pages: it follows the color scheme of the system, and whenever it draws, attributes
-// that it omits for users of a keyboard or a screen reader are added.
+// Adapts Swagger UI to our pages. It follows the color scheme of the system. Whenever Swagger UI renders, attributes that it
+// omits are added for users of keyboards and screen readers.
 
 const MEND = {
   "[role=region][id$=_responses]": (it) => it.setAttribute("aria-label", it.id.replaceAll("_", " ")),
@@ -9,14 +9,14 @@ const MEND = {
   "pre:not([tabindex]), .highlight-code > div:not([tabindex])": (it) => (it.tabIndex = 0),
 };
 
-/** A plugin that makes Swagger UI draw a `div` instead of its `main`, because the page already has a `main`. */
+/** A plugin that makes Swagger UI render a `div` instead of its `main`, because the page already has a `main`. */
 const oneMain = ({ React }) => {
   const draw = React.createElement;
   React.createElement = (kind, ...rest) => draw(kind === "main" ? "div" : kind, ...rest);
   return {};
 };
 
-/** Draw the calls of a document, ready to be tried out. `how` contains options of Swagger UI. */
+/** Render the calls of a document, ready to be tried out. `how` contains options for Swagger UI. */
 export const drawCalls = (how) => SwaggerUIBundle({
   dom_id: "#swagger",
   plugins: [oneMain],

@@ -1,10 +1,10 @@
-// Sends requests to the control API, and to a world's `/v1` as any of its users.
+// Sends requests to the control API, and to a world's `/v1` as any user of the world.
 
 import { world } from "./here.js";
 
 const CONTROL = "/_emulator";
 
-/** A request to the control API failed or was refused. */
+/** The error for a request to the control API that failed or was refused. */
 export class ApiError extends Error {
   constructor(status, title, detail) {
     super(detail || title);
@@ -15,7 +15,7 @@ export class ApiError extends Error {
 }
 
 /**
- * Send a request, and read the whole response. If there is no response, `none` is the title and detail of the error.
+ * Send a request, and read the whole response. `none` is the title and detail of the error if no response arrives.
  * @param {string} url @param {string} method @param {any} body @param {[string, string]} none
  * @param {Record<string, string>} [headers]
  */
@@ -62,7 +62,7 @@ export function publicPrefix() {
   return world.value === "default" ? "" : `/worlds/${encodeURIComponent(world.value)}`;
 }
 
-/** Parse a text as JSON. Return a text that is not JSON unchanged. @param {string} text */
+/** Parse a text as JSON. If it is not JSON, return it unchanged. @param {string} text */
 export function asJson(text) {
   try {
     return JSON.parse(text);
@@ -75,7 +75,7 @@ export function asJson(text) {
 let secret;
 
 /**
- * The header that marks requests from this page as sent by a user, so that the conduct rules skip them.
+ * The header that marks a request as sent from this page, so that it does not count as a request of the client.
  * @returns {Promise<Record<string, string>>}
  */
 export async function pageHeader() {

@@ -26,7 +26,7 @@ function WorldPicker() {
   </label>`;
 }
 
-/** The only place where time ticks. Screen readers do not announce it unless the user asks. */
+/** The ticking clock. It is not in a live region, so screen readers read it only on request. */
 function Clock() {
   const found = clock.value;
   if (!found) return html`<span class="row number clock quiet">…</span>`;

@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { computed, signal } from "./lib.js";
 
-/** The value of a query parameter that is an integer. */
+/** The example value for a query parameter that is an integer. */
 const PAGE_SIZE = 5;
 
 /** @typedef {{id: string, says: string, method: string, path: string, response: string, key: boolean, body?: any, query?: string}} Call */
@@ -30,10 +30,10 @@ const asCall = ({ call_id, summary, method, path, response, idempotent, body, qu
     .join("&"),
 });
 
-/** Names of other requests that are not calls. @type {Record<string, string>} */
+/** Names of requests that are not calls of the contract. @type {Record<string, string>} */
 const MORE = { redeem_ticket: "Redeem a ticket" };
 
-/** Return the name of a call for users. @param {string | null} id */
+/** Return the name that the page shows for a call. @param {string | null} id */
 export const callName = (id) => calls.value.find((call) => call.id === id)?.says ?? MORE[id ?? ""] ?? id ?? "No call";
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;

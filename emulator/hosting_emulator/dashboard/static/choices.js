@@ -1,4 +1,4 @@
-// The values to choose from in a field of an intervention or a fault, by the field's name.
+// The known values of a field of an intervention or a fault, which users can choose from.
 
 import { summary, unfinished } from "./store.js";
 import { spoken } from "./words.js";

@@ -1,5 +1,5 @@
-// A shared worker that keeps one event stream for all pages and the worlds they show. A browser opens only
-// six connections to one host, so a stream for each page would soon use them up.
+// A shared worker that opens one event stream for all pages, and for the worlds that they show. A browser opens
+// at most six connections to a host, so a separate stream for each page would soon use them up.
 
 const KINDS = ["request", "commit", "clock", "fault", "outcome", "world", "worlds", "gap"];
 const PATIENCE_MS = 2000;
@@ -17,7 +17,7 @@ function turn(/** @type {string} */ now) {
   shown.forEach((_, port) => port.postMessage({ state }));
 }
 
-/** Listen to the worlds that are shown, from the last event on. */
+/** Listen to the worlds that pages show, starting after the latest event. */
 function connect() {
   source?.close();
   source = undefined;
@@ -55,6 +55,6 @@ function attend(/** @type {MessagePort} */ port) {
 
 // @ts-ignore: the global of a shared worker
 self.onconnect = (/** @type {MessageEvent} */ event) => attend(event.ports[0]);
-// Where there are no shared workers, a page imports this file and calls this function itself.
+// In a browser without shared workers, a page imports this file and calls this function itself.
 // @ts-ignore
 self.attendEvents = attend;

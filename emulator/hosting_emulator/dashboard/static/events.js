@@ -12,7 +12,7 @@ export const connection = signal("connecting");
 const listeners = new Map();
 
 /**
- * Listen to a kind of event. Returns a function that stops listening.
+ * Listen for events of a kind. Returns a function that stops listening.
  * @param {Kind} kind @param {(data: any) => void} handler @returns {() => void}
  */
 export function listen(kind, handler) {
@@ -45,7 +45,7 @@ export async function startEvents() {
     const wanted = visible.value ? world.value : "";
     connection.value = "connecting";
     port.postMessage({ world: wanted });
-    if (!first && wanted) missed = true; // events were missed while the page was hidden
+    if (!first && wanted) missed = true; // The page missed events while it was hidden.
     first = false;
   });
   document.addEventListener("visibilitychange", () => (visible.value = !document.hidden));
@@ -59,7 +59,7 @@ async function openPort() {
   if (typeof SharedWorker !== "undefined") return new SharedWorker(file, "events").port;
   await import(/* webpackIgnore: true */ file.href);
   const { port1, port2 } = new MessageChannel();
-  // @ts-ignore: set by the file that was just imported
+  // @ts-ignore: The file that was just imported sets it.
   self.attendEvents(port2);
   return port1;
 }

@@ -1,4 +1,4 @@
-// Everything around a panel: the bar with world, clock and connection, the navigation, and more.
+// Everything around a panel: the bar with the world, the clock and the connection state, the navigation, and more.
 
 import { Fragment, html, useEffect, useRef, useState } from "./lib.js";
 import { TopBar } from "./bar.js";
@@ -24,11 +24,11 @@ export function Frame() {
 }
 
 function skip(event) {
-  event.preventDefault(); // the hash is the address of a panel
+  event.preventDefault(); // Do not change the hash, because it is the address of a panel.
   document.getElementById("panel-title")?.focus();
 }
 
-/** What the count beside a panel's name means. @type {Record<string, string>} */
+/** The meaning of the count next to a panel's name. @type {Record<string, string>} */
 const COUNTED = { faults: "armed", operations: "in progress", conduct: "found" };
 
 function Navigation() {
@@ -38,7 +38,7 @@ function Navigation() {
   const counts = { faults: live.value.length, operations: unfinished.value.length, conduct: findings.value.count };
   const nav = useRef(null);
   useEffect(() => {
-    const { current } = nav; // in a narrow window the navigation is one line that scrolls
+    const { current } = nav; // In a narrow window, the navigation is a single line that scrolls.
     if (!current || current.scrollWidth <= current.clientWidth) return;
     current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [panel]);
@@ -88,7 +88,7 @@ function Current() {
 const Missing = ({ title, text }) => html`<h1 id="panel-title" tabindex="-1">${title}</h1>
   <p>${text} <a href=${link("requests", "", {}, "default")}>Go to the default world.</a></p>`;
 
-/** Move the focus to the heading of a new panel, as on a new page. @param {string} panel @param {boolean} there */
+/** Move the focus to the heading of a new panel, as a browser does on a new page. @param {string} panel @param {boolean} there */
 function useFocusOnChange(panel, there) {
   const before = useRef("");
   useEffect(() => {

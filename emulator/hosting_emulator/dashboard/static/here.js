@@ -8,10 +8,10 @@ export const DEFAULT_WORLD = "default";
 
 /** @type {import("./vendor/signals.js").Signal<Route>} */
 export const route = signal(read(location.hash));
-/** The name of the world that the whole page shows. */
+/** The name of the world that the page shows. */
 export const world = computed(() => route.value.world);
 
-/** Do something now, and again whenever the page shows a different world. @param {() => void} work */
+/** Run a function now, and again whenever the page switches to another world. @param {() => void} work */
 export const inEachWorld = (work) => effect(() => {
   world.value;
   untracked(() => batch(work));

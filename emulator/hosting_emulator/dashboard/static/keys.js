@@ -1,25 +1,25 @@
-// The keys of the whole page. A key does nothing while the focus is in a field.
+// The keyboard shortcuts of the page. They do nothing while the focus is in a field.
 
 import { signal } from "./lib.js";
 import { go } from "./here.js";
 import { PANELS } from "./panels.js";
 
-/** Whether the list of keys is shown. */
+/** Whether the list of shortcuts is shown. */
 export const helpShown = signal(false);
 const PATIENCE_MS = 1500;
 
 export const KEYS = /** @type {[string, string][]} */ ([
-  ["?", "Show or hide these keys"],
-  ["/", "Filter: the first field of the panel"],
-  ["Escape", "Close what is open"],
-  ["↑ ↓", "In the list of requests: the newer one, the older one"],
+  ["?", "Show or hide this list"],
+  ["/", "Move to the panel's first field, such as a filter"],
+  ["Escape", "Close an item, a menu or a dialog"],
+  ["↑ ↓", "In the list of requests, move to the next newer or older request"],
   ...PANELS.map(({ key, name }) => [`g ${key}`, name]),
 ]);
 
 const writes = (target) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Start listening to keys. */
+/** Start listening for keyboard shortcuts. */
 export function startKeys() {
   let before = -Infinity;
   addEventListener("keydown", (event) => {

@@ -3,7 +3,8 @@
 /** @typedef {{id: string, name: string, group: string, key: string, guide: string}} PanelRow */
 
 /**
- * `group` is also a section of the command line's help. `id` is also the name of the file, `key` is pressed after `g`, and `guide` is a page of the manual.
+ * `id` is also the name of the file. `group` is also a section in the command line's help. `g` followed by `key` shows the
+ * panel. `guide` is the page of the manual to which the panel links.
  * @type {PanelRow[]}
  */
 export const PANELS = [
@@ -24,7 +25,7 @@ export const PANELS = [
   { id: "assumptions", name: "Assumptions", group: "The contract", key: "a", guide: "reference/assumptions" },
 ];
 
-/** The panels that have been loaded, which can be shown again without waiting. @type {Map<string, any>} */
+/** The panels that have been loaded. They can be shown without waiting. @type {Map<string, any>} */
 const loaded = new Map();
 
 /** @param {PanelRow} row */
@@ -32,7 +33,7 @@ export async function loadPanel({ id }) {
   if (!loaded.has(id)) loaded.set(id, (await import(`./panels/${id}.js`)).default);
 }
 
-/** Load all other panels too, because the emulator may have stopped when the user opens one later. */
+/** Load all other panels in advance, because the emulator may have stopped when the user opens one. */
 export const loadOthers = () => PANELS.forEach((row) => void loadPanel(row).catch(() => {}));
 
 /** @param {string} id */

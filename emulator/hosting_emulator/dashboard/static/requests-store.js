@@ -1,4 +1,4 @@
-// The latest requests of the world, updated by events: 200 at first, at most 500, newest first.
+// The latest requests to the world, newest first, updated by events. There are 200 at first, and at most 500.
 
 import { batch, signal } from "./lib.js";
 import { inWorld } from "./api.js";
@@ -6,7 +6,7 @@ import { listen } from "./events.js";
 import { inEachWorld, world } from "./here.js";
 
 export const MOST = 500;
-/** The number of requests to load at first. Older requests are loaded when the user asks for them. */
+/** The number of requests to load at first. The user can then load older requests. */
 export const FIRST = 200;
 const GATHER_MS = 250;
 
@@ -19,7 +19,7 @@ export const requestsState = signal("loading");
 /** @type {any[]} */
 let coming = [];
 let timer = 0;
-/** Requests that arrived while the list was loading, which the list may lack. @type {any[]} */
+/** Requests that arrived while the list was loading, and that may be missing from it. @type {any[]} */
 let meanwhile = [];
 let loading = 0;
 
@@ -48,7 +48,7 @@ export async function reloadRequests(limit = Math.max(FIRST, requests.peek().len
 /** Load older requests, up to the maximum number that is shown. */
 export const loadOlder = () => reloadRequests(MOST);
 
-/** Add the requests that have arrived since, in one change of the page. */
+/** Add the requests that have arrived since then, in a single update of the page. */
 function gather() {
   timer = 0;
   const newest = requests.value[0]?.n ?? 0;
@@ -64,7 +64,7 @@ function gather() {
 function take(item) {
   if (loading) meanwhile.push(item);
   if (item.n <= (requests.value[0]?.n ?? 0) && !coming.length) {
-    if (item.n === 1) reloadRequests(); // the log was cleared, so numbers restart at 1
+    if (item.n === 1) reloadRequests(); // The log was cleared, because the numbers start at 1 again.
     return;
   }
   coming.push(item);
@@ -72,7 +72,7 @@ function take(item) {
   timer ||= setTimeout(gather, GATHER_MS);
 }
 
-/** Start: load and listen, and reload whenever the world changes. */
+/** Load the requests, listen for new ones, and reload whenever the page switches to another world. */
 export function startRequests() {
   inEachWorld(() => {
     requests.value = [];

@@ -1,4 +1,4 @@
-// Data that is loaded from the emulator, and reloaded when an event says that it may have changed.
+// Data from the emulator, which is reloaded when an event shows that it may have changed.
 
 import { useEffect, useRef, useState } from "./lib.js";
 import { calmly, listen } from "./store.js";
@@ -9,7 +9,7 @@ import { calmly, listen } from "./store.js";
  */
 
 /**
- * Load data, keep it, and reload it after the given kinds of events. Old data remains until new data arrives.
+ * Load data, and reload it after events of the given kinds. The old data stays until new data arrives.
  * @template T
  * @param {() => Promise<T>} load
  * @param {{on?: import("./events.js").Kind[], deps?: any[]}} [how]
@@ -35,7 +35,7 @@ export function useResource(load, { on = ["commit", "world"], deps = [] } = {}) 
   useEffect(() => {
     reload();
     return () => {
-      turn.current += 1; // a response that is still on its way is too late
+      turn.current += 1; // Ignore a response that has not arrived yet.
     };
   }, deps);
 

@@ -1,12 +1,12 @@
-// Rows that do not move under the pointer. Rows that arrive while the pointer is over the list are held back.
-// Rows that are older than all others appear below, where they move nothing.
+// Rows that do not move under the pointer. New rows that arrive while the pointer is over the list are held back. Rows
+// that are older than all others are added at the end immediately, because they do not move any other row.
 
 import { useEffect, useRef, useState } from "./lib.js";
 
 /**
  * @template T
- * @param {T[]} rows newest first @param {(row: T) => any} of each row's key
- * @param {boolean} [paused] hold back whatever the pointer does
+ * @param {T[]} rows newest first @param {(row: T) => any} of returns a row's key
+ * @param {boolean} [paused] hold back new rows even if the pointer is elsewhere
  * @returns {{rows: T[], fresh: number, show: () => void, hold: Record<string, any>}}
  */
 export function useStill(rows, of, paused = false) {

@@ -1,4 +1,4 @@
-// The signals that all panels share: the worlds, the current world's summary, its clock and its requests.
+// The signals that all panels share: the worlds, and the current world's summary, clock, faults and findings.
 
 import { batch, computed, effect, signal, untracked } from "./lib.js";
 import { api, inWorld } from "./api.js";
@@ -19,13 +19,13 @@ export const unfinished = signal([]);
 export const info = signal(null);
 /** The findings about the client: their total number, and those about each request by its number. */
 export const findings = signal({ count: 0, of: /** @type {Record<number, any[]>} */ ({}) });
-/** Why this world cannot be shown, or null if it can. */
+/** The reason why this world cannot be shown, or null. */
 export const trouble = signal(null);
 
-/** Whether the emulator does not respond, so that the page shows the last known state. */
+/** True if the emulator does not respond. The page then shows the last known state. */
 export const stopped = computed(() => connection.value === "lost" && trouble.value?.status === 0);
 
-/** Text for screen readers only, about changes that sighted users can see. It is announced politely. */
+/** Text that is only for screen readers, about changes that are visible on the page. They announce it politely. */
 export const said = signal("");
 
 let clockCameAt = 0;
@@ -60,7 +60,7 @@ export async function refresh() {
     batch(() => {
       summary.value = found;
       setClock(found.clock);
-      // The events that arrived meanwhile may be newer than this response.
+      // Events that arrived in the meantime may be newer than this response.
       if (heard === faultNews) faults.value = armed.items;
       else refreshSoon();
       unfinished.value = open.items;
@@ -77,7 +77,8 @@ export async function refreshWorlds() {
 }
 
 /**
- * Return a function that runs some work soon, never twice at once. After many events, it takes a tenth of the time.
+ * Return a function that runs some work soon, but never twice at the same time. During a stream of events, the work takes
+ * at most a tenth of the time.
  * @param {() => Promise<void>} work
  */
 export function calmly(work) {
@@ -90,7 +91,7 @@ export function calmly(work) {
     try {
       await work();
     } catch {
-      // The panels show the error, and the next event tries again.
+      // The panels show the error. The next event starts another attempt.
     }
     took = performance.now() - began;
     waiting = false;
@@ -109,7 +110,7 @@ const refreshSoon = calmly(refresh);
 const refreshWorldsSoon = calmly(refreshWorlds);
 const loadInfo = () => api.get("/info").then((found) => (info.value = found), () => {});
 
-/** Load the findings about the client. Each request may cause new findings. */
+/** Load the findings about the client. Any request may cause new findings. */
 const countFindings = calmly(async () => {
   const asked = world.value;
   const found = await inWorld.get("/conduct");
@@ -120,7 +121,7 @@ const countFindings = calmly(async () => {
   findings.value = { count: /** @type {number[]} */ (Object.values(found.counts)).reduce((sum, count) => sum + count, 0), of };
 });
 
-/** Record that a fault was armed, counted a request, or was removed. */
+/** Update the faults after one was armed, counted a request, or was removed. */
 function noteFault({ removed, ...counts }) {
   faultNews += 1;
   const others = faults.value.filter((fault) => fault.id !== counts.id);
@@ -129,7 +130,7 @@ function noteFault({ removed, ...counts }) {
   else faults.value = faults.value.map((fault) => (fault.id === counts.id ? { ...fault, ...counts } : fault));
 }
 
-/** While time passes, an event may become due. A request for the clock makes the emulator run it. */
+/** Request the clock when an event becomes due. The request makes the emulator run the event. */
 function watchClock() {
   let asking = false;
   setInterval(async () => {
@@ -142,13 +143,13 @@ function watchClock() {
     try {
       setClock(await inWorld.get("/clock"));
     } catch {
-      // The connection's mark in the frame shows the error.
+      // The connection state in the bar shows the error.
     }
     asking = false;
   }, 1000);
 }
 
-/** Start: load and listen, and reload whenever the world changes. */
+/** Load everything, listen for events, and reload whenever the page switches to another world. */
 export function startStore() {
   inEachWorld(() => {
     summary.value = clock.value = trouble.value = null;
@@ -160,14 +161,14 @@ export function startStore() {
   listen("clock", setClock);
   listen("fault", noteFault);
   listen("commit", refreshSoon);
-  // A request that a fault only considers makes no commit.
+  // A request that a fault only considers causes no commit.
   listen("request", () => faults.value.length > 0 && refreshSoon());
   for (const kind of /** @type {const} */ (["world", "gap"])) listen(kind, refreshSoon);
   for (const kind of /** @type {const} */ (["world", "worlds", "gap"])) listen(kind, refreshWorldsSoon);
   for (const kind of /** @type {const} */ (["request", "world", "gap"])) listen(kind, countFindings);
   listen("gap", loadInfo);
   effect(() => {
-    // Either the emulator has stopped or this world no longer exists. A request tells which.
+    // Either the emulator has stopped or this world no longer exists. Send a request to find out which.
     if (connection.value === "lost") untracked(() => [refreshSoon(), refreshWorldsSoon()]);
   });
   refreshWorlds().catch((error) => (trouble.value = error));

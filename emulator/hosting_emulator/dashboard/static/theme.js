@@ -1,10 +1,11 @@
-// Loaded before the style sheets, so that a dark page does not flash. Not a module, because modules load later.
+// Sets the color theme. It is loaded before the style sheets, so that a dark page does not flash. It is not a module,
+// because modules are executed later.
 {
   let chosen = null;
   try {
     chosen = localStorage.getItem("hosting-emulator.theme");
   } catch {
-    // Without storage, the system's preference applies.
+    // If storage is not available, the system's preference applies.
   }
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 }

@@ -1,22 +1,22 @@
-// Formats times, spans and words from the contract.
+// Formats times, durations and words from the contract.
 
 import { nowMs } from "./store.js";
 
 /** @param {string} text */
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Return a contract word in the form shown to users. @param {string} word */
+/** Return a word from the contract as the page shows it. @param {string} word */
 export const spoken = (word) => String(word ?? "").replaceAll("_", " ");
 
 /** Return the address of the page to which a problem's `type` links. @param {string} code */
 export const problemPage = (code) => `/_emulator/docs/errors/${code.replaceAll("_", "-")}`;
 
-/** Return a path with shortened ids, which differ mostly in their endings. @param {string} path */
+/** Return a path in which ids are shortened to their endings, in which they mostly differ. @param {string} path */
 export const shortIds = (path) => path.replace(/[0-9A-HJKMNP-TV-Z]{26}/g, (id) => `${id.slice(0, 4)}…${id.slice(-4)}`);
 
 /**
- * Return a short form of a moment of world time. For the world's current day, it contains only the time of day.
- * @param {string} at @param {boolean} [time] always only the time of day
+ * Return a timestamp of world time in a short form. On the world's current day, this is only the time of day.
+ * @param {string} at @param {boolean} [time] return only the time of day on any day
  */
 export function moment(at, time) {
   const [day, rest = ""] = at.split("T");
@@ -25,17 +25,17 @@ export function moment(at, time) {
   return time || day === today ? clock : `${day} ${clock}`;
 }
 
-/** Return how long ago or from now a moment is, in words. @param {string} at */
+/** Say in words how long ago a timestamp is, or how far in the future. @param {string} at */
 export function sinceNow(at) {
   const away = Date.parse(at) - nowMs.peek();
   if (Math.abs(away) < 1000) return "now";
   return away > 0 ? `in ${span(away)}` : `${span(-away)} ago`;
 }
 
-/** The units of time, with their lengths and the number of each in the next larger unit. */
+/** The units of time, each with its length in milliseconds and its number in the next larger unit. */
 const UNITS = /** @type {const} */ ([["d", 86_400_000, Infinity], ["h", 3_600_000, 24], ["m", 60_000, 60], ["s", 1000, 60]]);
 
-/** Return a span of time in its two largest units. @param {number} ms */
+/** Return a duration in its two largest units. @param {number} ms */
 export function span(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const parts = UNITS.map(([unit, size, most]) => ({ unit, count: Math.floor(ms / size) % most }));
@@ -56,7 +56,7 @@ export function toneOf(state) {
   return /** @type {any} */ (found?.[0] ?? "calm");
 }
 
-/** Return how long the emulator took for a response. @param {number} us */
+/** Format the time that the emulator took for a response. @param {number} us */
 export const took = (us) => `${(us / 1000).toFixed(us < 10_000 ? 1 : 0)} ms`;
 
 /** Return the tone of an HTTP status. @param {number} status */

@@ -1,4 +1,4 @@
-// The menu for worlds in the bar: create a world, and fork, reset, export, import or delete the current one.
+// The menu for worlds in the bar. It can create a world, and fork, reset, export, import or delete the current world.
 
 import { api, inWorld } from "./api.js";
 import { html, useRef } from "./lib.js";
@@ -59,8 +59,8 @@ function ThisWorld({ name, close }) {
     const text = `The content of world ${name} is replaced with the state in ${chosen.name}.`;
     await sure({ title: "Import a state", text, yes: "Import" }, async () => inWorld.put("/state", JSON.parse(await chosen.text())), `World ${name} now has the state of ${chosen.name}.`);
   };
-  // Resetting to the default world is the last button: it appears once the summary has arrived, and
-  // must not move another button away from the pointer.
+  // The button that resets to the default world appears only when the summary has arrived. It comes last, so that it
+  // does not move another button away from the pointer.
   return html`<div class="row">
     <${Button} small onClick=${fork}>Fork<//>
     <${Button} small onClick=${reset}>Reset<//>

@@ -25,14 +25,14 @@ export default function Assumptions() {
 
 const isChanged = (item) => textOf(item.value) !== textOf(item.default);
 
-/** Return a value as users write it, in a form that the emulator can parse. @param {any} value @returns {string} */
+/** Return a value as text that the emulator can parse. @param {any} value @returns {string} */
 function textOf(value) {
   if (Array.isArray(value)) return value.join(",");
   if (value === null || typeof value !== "object") return String(value);
   return Object.entries(value).map(([code, status]) => `${code}=${status}`).join(",");
 }
 
-/** Return the values to choose from. Values that contradict the contract are marked. @param {any} item */
+/** Return the values that the user can choose from. Values that contradict the contract are marked. @param {any} item */
 function choicesOf(item) {
   return [item.default, ...item.alternatives].map(textOf).map((value) => {
     const outside = item.outside_the_letter.includes(value);
@@ -55,7 +55,7 @@ function List({ items, set }) {
 
 function Row({ item, set }) {
   const value = textOf(item.value);
-  /** The text that the user is typing. Without it, the field shows the current value, whoever set it. */
+  /** The text that the user is typing. Otherwise, the field shows the current value, even if another client set it. */
   const [typed, type] = useState(null);
   if (typed === value) type(null);
   const draft = typed ?? value;

@@ -43,7 +43,7 @@ async function advance(how) {
 function Move() {
   const due = clock.value.next_due_at;
   const move = (how) => act(() => advance(how), (/** @type {string} */ sentence) => sentence);
-  /** Used by forms, which show an error themselves. */
+  /** For forms, which show errors themselves. */
   const sent = async (how) => toast(await advance(how), "good");
   const until = {
     name: "until_operation", label: "Until an operation ends", kind: "select", required: true,
@@ -66,7 +66,7 @@ function Move() {
 
 function Mode() {
   const was = clock.value;
-  /** The mode and rate that the user has chosen but not set. When the clock changes, the current values are shown. */
+  /** The mode and rate that the user has chosen but not yet set. A change of the clock discards them. */
   const [chosen, choose] = useState({});
   useEffect(() => choose({}), [was.mode, was.rate]);
   const { mode, rate } = { mode: was.mode, rate: was.mode === "scaled" ? was.rate : 60, ...chosen };

@@ -7,7 +7,7 @@ import { counted } from "../words.js";
 
 /** The severities, most severe first. */
 const TONES = /** @type {Record<string, "bad"|"warn"|"calm">} */ ({ error: "bad", warning: "warn", note: "calm" });
-/** The maximum number of findings of a rule, and of links in a finding. More would only repeat the advice. */
+/** The maximum number of findings shown for a rule, and of links in a finding. More would only repeat the advice. */
 const MOST = 20;
 const MOST_LINKS = 8;
 

@@ -85,7 +85,7 @@ function FirstRequest({ of }) {
   if (!text) return null;
   const user = of.users.find((row) => row.alias === "owner") ?? of.users[0];
   const make = async () => setKey(await inWorld.post("/api-keys", { user: user.alias }));
-  return html`<${Section} title="A first request" lead="Paste it into a shell; the copied text contains a new token.">
+  return html`<${Section} title="A first request" lead="Paste it into a shell. The copied text contains a new token.">
     <${Code} shell label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(user.alias))} />
     <p class="small quiet">In a shell, <code>eval "$(${commandLine("env")})"</code> sets the same values as environment variables.</p>
     ${key

@@ -1,4 +1,4 @@
-// Faults: buttons for everyday faults, a form that the emulator's schema describes (also for outcomes), and live hit counts.
+// Faults: buttons for everyday faults, a form built from the emulator's schema (also used for outcomes), and live hit counts.
 import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
 import { calls } from "../calls.js";
@@ -8,7 +8,7 @@ import { documentOf, fieldsOf, textOf } from "./fields.js";
 import { Pick, removeRow, toTitle } from "./find.js";
 
 const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "note", "after_commit", "armed_at", "world"]);
-/** The fields of a rule that are objects, like the options of a kind. */
+/** Keys of a fault or an outcome whose values are objects, although they are not kinds. */
 const RULE_OBJECTS = new Set(["header", "query", "body", "while"]);
 /** The fields that most faults need. The other fields are initially collapsed. */
 const USUAL = new Set(["call", "project", "principal", "times", "after_commit"]);
@@ -19,7 +19,7 @@ const FAULT = {
   lead: "Failures you inject, and how often each one acted.",
   none: "No fault is armed.", armed: "Faults of this world", states: ["armed", "used up"], submit: "Arm",
 };
-/** Failures that happen every day. */
+/** Common failures, each with a button. */
 const PRESETS = [
   { name: "Slow", about: "the response comes two seconds late", does: { latency: { delay_ms: 2000 } } },
   { name: "Service unavailable", about: "503, the request is not applied", does: { abort: { code: "service_unavailable" } } },
@@ -47,7 +47,7 @@ function Presets() {
   <//>`;
 }
 
-/** A panel with a form for a fault or an outcome. With children for everyday cases, the form is for all other cases. @param {{of: typeof FAULT, rows: any[], first?: string, children?: any}} props */
+/** A panel with a form for a fault or an outcome. If it has children for common cases, the form is for all other cases. @param {{of: typeof FAULT, rows: any[], first?: string, children?: any}} props */
 export function ArmedPanel({ of, rows, first, children }) {
   const clear = () => surely(
     { title: `Clear ${of.noun}s`, text: `Remove all ${of.noun}s from this world?`, yes: "Remove all", danger: true },
@@ -96,7 +96,7 @@ function effectText(fault) {
   return html`<code>${kind}</code> ${options.join(", ")} <span class="quiet">${commitText(fault)}</span>`;
 }
 
-/** Says when a fault acts; nothing for a fault without a commit phase. */
+/** Says when a fault acts. Shows nothing for a fault without a commit phase. */
 function commitText(fault) {
   if (typeof fault.after_commit !== "boolean") return "";
   return fault.after_commit ? "after commit" : "before commit";

@@ -1,5 +1,5 @@
-// Builds form fields from the emulator's own schema: the fields of a fault or an intervention, the values to
-// choose from in each field, and the document for a completed form. This module neither draws nor fetches.
+// Builds form fields from the emulator's schema: the fields of a fault or an intervention, the values that users can
+// choose in each field, and the document for a completed form. This module neither renders nor fetches anything.
 
 import { asJson } from "../api.js";
 import { choicesFor } from "../choices.js";
@@ -7,9 +7,9 @@ import { spoken } from "../words.js";
 
 /**
  * @typedef {Record<string, any>} Schema
- * @typedef {import("../parts/form.js").Field & {type: string, standard: any, texts: boolean}} Field what a form shows,
- *   and what its value becomes: `type` is the schema's word, "enum", or "parts" for a list of objects, `standard` what
- *   it is when it is left out, and `texts` tells that the values of an object are texts
+ * @typedef {import("../parts/form.js").Field & {type: string, standard: any, texts: boolean}} Field a field of a form,
+ *   and how its value is converted: `type` is a type in the schema, "enum", or "parts" for a list of objects. `standard`
+ *   is the default value, and `texts` says whether the values of an object are strings.
  */
 
 /** @type {Record<string, string>} */
@@ -49,8 +49,8 @@ function resolved(schema, defs) {
 }
 
 /**
- * List the fields of an object's schema. `known` contains values to choose from, by field, in addition to
- * those in the store and in the schema.
+ * List the fields of an object's schema. `known` contains the values to choose from, by field, in addition to the
+ * values in the store and in the schema.
  * @param {Schema} schema @param {Record<string, Schema>} defs
  * @param {Record<string, Field["choices"]>} [known] @returns {Field[]}
  */
@@ -59,7 +59,7 @@ export function fieldsOf(schema, defs, known = {}) {
   const names = Object.keys(whole.properties ?? {});
   return names.map((name) => {
     const found = resolved(whole.properties[name], defs);
-    // An empty list is a value too.
+    // An empty list is also a value.
     const required = (whole.required ?? []).includes(name) && found.type !== "array";
     const standard = found.default ?? "";
     const choices = found.enum ?? known[name] ?? choicesFor(name);
@@ -81,7 +81,7 @@ export function fieldsOf(schema, defs, known = {}) {
 }
 
 /**
- * Return a value as its field shows it: an object as lines such as `X-Client: mobile*`, a boolean unchanged.
+ * Return a value in the form that its field shows: an object as lines such as `X-Client: mobile*`, a boolean unchanged.
  * @param {unknown} value @returns {string | boolean}
  */
 export function textOf(value) {
@@ -92,7 +92,7 @@ export function textOf(value) {
     .join("\n");
 }
 
-/** Return a hint if only one of two optional fields is needed. */
+/** Return a hint if the user must fill in one of two optional fields. */
 function either(/** @type {string} */ name, /** @type {string[]} */ names, /** @type {boolean} */ required) {
   const pair = EITHER.find((both) => both.includes(name) && both.every((one) => names.includes(one)));
   return pair && !required ? `this, or the ${pair.find((one) => one !== name)}` : undefined;

@@ -1,4 +1,4 @@
-// The search fields and choices of lists, and where the focus goes when a row is removed.
+// Search fields and filters of lists, and the focus after a row is removed.
 
 import { inWorld } from "../api.js";
 import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
@@ -6,7 +6,7 @@ import { act, Empty, Select } from "../parts.js";
 import { link } from "../store.js";
 
 /**
- * Return a search field, and the items whose text contains every word in the field.
+ * Return a search field, and the items whose text contains every word in this field.
  * @template T
  * @param {T[]} items @param {(item: T) => string} textOf @param {string} [first]
  */
@@ -52,7 +52,7 @@ export function Picks({ panel, items, chosen }) {
         <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>` : html`<${Empty}>Nothing matches.<//>`}`;
 }
 
-/** Return text with `code` marked up. @param {string} text */
+/** Return text in which code spans are marked up. @param {string} text */
 export const prose = (text) =>
   text.split("`").map((part, place) => (place % 2 ? html`<code>${part}</code>` : part));
 

@@ -1,4 +1,4 @@
-// History: the world's latest commits, to rewind to or to fork at, and its snapshots.
+// History: the world's latest commits, which you can rewind to or fork at, and its snapshots.
 import { html, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { callName } from "../calls.js";
@@ -70,7 +70,7 @@ function Snapshots() {
   return html`<${Section} title="Snapshots" lead="Save the current state, and restore it as often as you like."
       actions=${html`<${Button} onClick=${take}>Take a snapshot<//>`}>
     <${Shown} of=${kept} empty=${(d) => !d.items.length && "No snapshots yet."}>
-      ${(d) => html`<${Table} caption="Kept snapshots" rows=${d.items} of=${(one) => one.id} columns=${[
+      ${(d) => html`<${Table} caption="Snapshots" rows=${d.items} of=${(one) => one.id} columns=${[
         { name: "Snapshot", cell: (one) => one.id },
         { name: "Commit", number: true, cell: (one) => one.commit },
         { name: "World time", wide: true, cell: (one) => html`<${Moment} at=${one.at} />` },

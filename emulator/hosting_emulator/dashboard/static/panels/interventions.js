@@ -1,4 +1,4 @@
-// Interventions: every way to change a world from outside the contract, each with its own form.
+// Interventions: every change to a world that no call of the contract can make, each with its own form.
 import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
 import { useResource } from "../resource.js";
@@ -27,7 +27,7 @@ async function described() {
   return { items: words.items, defs: schema.$defs, permissions };
 }
 
-/** Load the choices that no summary contains: tickets and keys that can still be used. */
+/** Load the choices that are not in a summary: the tickets and keys that can still be used. */
 async function things() {
   const [projects, keys] = await Promise.all([inWorld.get("/projects"), inWorld.get("/keys")]);
   const tickets = projects.items.flatMap((project) => project.tickets)
@@ -59,7 +59,7 @@ function Chosen({ one, all }) {
     <//></div>`;
 }
 
-/** A field with nothing to choose from says so. A list initially contains all permissions.
+/** Complete a field: if there is nothing to choose from, the field says so. A list starts with all permissions.
  * @param {any} field @param {string[]} permissions */
 function toShow(field, permissions) {
   if (field.type === "array") return { ...field, value: permissions.join(" ") };

@@ -1,4 +1,4 @@
-// The user's own scenario: paste it, check it with error positions, and load it. Shows the result of its story.
+// The user's own scenario: paste it, check it, and load it or run its story. Shows errors at their positions.
 
 import { api, inWorld } from "../api.js";
 import { html, signal, useEffect, useId, useRef, useState } from "../lib.js";
@@ -11,7 +11,7 @@ export const draft = signal("");
 let wanted = false;
 const LEAD = "Paste a scenario. Check builds its world and runs its story there; this world does not change.";
 
-/** Move the focus to the field, now or as soon as the field exists. */
+/** Move the focus to the text field, or do so as soon as the field exists. */
 export function focusField() {
   /** @type {HTMLElement | null} */
   const field = document.querySelector("textarea.yaml");
@@ -28,7 +28,7 @@ export function OwnScenario() {
     wanted = false;
   }, []);
 
-  /** Do something with the text. An error is shown at its position in the text. @param {() => Promise<void>} work */
+  /** Run a task on the text. If it fails, show the error at its position in the text. @param {() => Promise<void>} work */
   const trying = async (work) => {
     setResult({});
     try {
@@ -80,21 +80,21 @@ const Wrong = ({ id, of }) => html`<div id=${id} class="error" role="alert">
   ${of.text.trim() && html`<pre class="wrong-line"><code>${of.text}</code></pre>`}
 </div>`;
 
-/** Find the position in an error message of the form `file:line:column: message`. @param {any} failure @param {string} text @returns {Wrong} */
+/** Parse the position in an error message of the form `file:line:column: message`. @param {any} failure @param {string} text @returns {Wrong} */
 function placed(failure, text) {
   const [, line, column, message] = /^[^\n:]*:(\d+):(\d+): ([^]*)$/.exec(failure.message) ?? [];
   if (!line) return { line: 0, column: 0, message: failure.message, text: "" };
   return { line: Number(line), column: Number(column), message, text: text.split("\n")[Number(line) - 1] ?? "" };
 }
 
-/** Select the text of an error, from its column to the end of the line. @param {HTMLTextAreaElement} area @param {Wrong} wrong */
+/** Select the text from an error's position to the end of the line. @param {HTMLTextAreaElement} area @param {Wrong} wrong */
 function show(area, { line, column, text }) {
   area.focus();
   if (!line) return;
   const lines = area.value.split("\n");
   const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
   area.setSelectionRange(start + Math.min(column - 1, text.length), start + text.length);
-  area.scrollTop = (line - 4) * (area.scrollHeight / lines.length); // show the line as the third visible line
+  area.scrollTop = (line - 4) * (area.scrollHeight / lines.length); // Scroll so that the error is near the top.
   area.scrollLeft = 0;
 }
 
@@ -109,7 +109,7 @@ export const Story = ({ told: { passed, steps } }) => html`<div class="story">
   </li>`)}</ol>`}
 </div>`;
 
-/** The sentence for a live region. */
+/** Return the sentence that screen readers announce. */
 export const verdict = ({ passed }) => (passed ? "The story passed." : "The story failed.");
 
 const textOf = ({ at, expected, found, line, column }) => `${at} (line ${line}, column ${column}): expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;

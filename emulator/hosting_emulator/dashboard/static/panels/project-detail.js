@@ -1,4 +1,4 @@
-// One project, with the interventions that make sense for each part of it.
+// One project, with the interventions that apply to each part of it.
 
 import { ApiError, newKey, send } from "../api.js";
 import { html } from "../lib.js";
@@ -39,7 +39,7 @@ function About({ of }) {
   <//>`;
 }
 
-/** The flag is changed as a client changes it: with call 1, as the project's owner. */
+/** The flag, with a switch that calls call 1 as the project's owner, as a client would. */
 function Flag({ of }) {
   const owner = of.users.find((row) => row.role === "owner")?.user;
   const { enabled, enabled_at } = of.flag;
@@ -66,7 +66,7 @@ function Dns({ of }) {
   const { dns } = of;
   const choices = DNS_STEPS[dns.status] ?? [];
   const canExpire = choices.includes("authorized");
-  // The other steps keep the zone.
+  // The other steps do not change the zone.
   const canHaveZone = canExpire || choices.includes("pending");
   return html`<${Section} title="DNS authorization" actions=${html`<${Intervene} word="move_dns" label="Move DNS" fixed=${{ project: of.alias }} fields=${[
     { name: "to", label: "To", kind: "select", required: true, choices, value: choices[0] },

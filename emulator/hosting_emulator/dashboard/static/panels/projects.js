@@ -1,4 +1,4 @@
-// Projects: each with its flag, deployments, DNS, databases, tickets and users. The API keys are below.
+// Projects: each with its flag, deployments, DNS, databases, tickets and users. Also lists the API keys.
 
 import { inWorld } from "../api.js";
 import { html, useState } from "../lib.js";
@@ -7,7 +7,7 @@ import { useResource } from "../resource.js";
 import { go, link } from "../store.js";
 import { ProjectDetail } from "./project-detail.js";
 
-/** The maximum number of deployments of a project that the emulator returns. */
+/** The maximum number of deployments that the emulator returns for a project. */
 const MOST = 1000;
 
 export default function Projects({ arg }) {

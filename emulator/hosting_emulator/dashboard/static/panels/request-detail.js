@@ -1,4 +1,4 @@
-// One request in full: its trail, its request and response, and buttons to copy it as curl or to resend it.
+// One exchange in full: its trail, its request and response, and buttons to copy it as curl or to resend it.
 
 import { inWorld, tokenOf } from "../api.js";
 import { callName, curl } from "../calls.js";
@@ -54,7 +54,7 @@ function Trail({ steps }) {
   </ol>`;
 }
 
-/** Return whether a step says only that a fault did not act or was counted. @param {string} step @param {string} text */
+/** Return whether a step only says that a fault did not act or was counted. @param {string} step @param {string} text */
 const idle = (step, text) => step === "fault" && / did not act: |not match the request|^Commit /.test(text);
 
 function Acts({ item }) {

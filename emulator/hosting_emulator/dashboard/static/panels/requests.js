@@ -1,4 +1,4 @@
-// Live requests: new requests appear as they arrive, and nothing moves under the pointer. The emulator searches.
+// Live requests: new requests appear as they arrive, and nothing moves under the pointer. The emulator does the searching.
 
 import { inWorld } from "../api.js";
 import { callName, calls } from "../calls.js";
@@ -15,12 +15,13 @@ const TYPING_MS = 200;
 
 export default function Requests({ arg, query }) {
   const [paused, setPaused] = useState(false);
-  /** The rows that are shown, and whether the user moves through them by keyboard, so the list keeps the focus. */
+  /** The rows that are shown. */
   const order = useRef(/** @type {any[]} */ ([]));
+  /** Whether the user is moving through the list by keyboard. The list then keeps the focus. */
   const walking = useRef(false);
   const search = new URLSearchParams(query).toString();
   const har = `/_emulator/worlds/${encodeURIComponent(world.value)}/requests.har?${search}`;
-  /** Show the next or previous request of the list in place of the one that is shown in full. */
+  /** Open the next or previous request in the list instead of the request that is open. */
   const step = (/** @type {number} */ by, from = Number(arg)) => {
     const next = order.current[order.current.findIndex(({ n }) => n === from) + by]?.n;
     if (arg && next) go("requests", next, query, { replace: true });
@@ -120,14 +121,14 @@ function Rows({ all, paused, order, current, query, none }) {
       </ol>`}`;
 }
 
-/** Says how far the list goes, and loads older requests. The focus then moves to the first of these. */
+/** Says how many requests the list contains, and loads older ones. The focus then moves to the first of those. */
 function Older() {
   const { length } = requests.value;
   const note = useRef(null);
   if (length < FIRST || length >= total.value) return null;
   const older = async () => {
     const before = document.querySelectorAll(".requests li").length;
-    await loadOlder(); // after this, the new rows have been drawn
+    await loadOlder(); // When this returns, the older rows have been rendered.
     /** @type {HTMLElement | null} */
     const came = document.querySelector(`.requests li:nth-child(${before + 1}) a`);
     (came ?? note.current)?.focus({ preventScroll: true });

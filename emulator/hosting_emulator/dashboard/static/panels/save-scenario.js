@@ -14,7 +14,7 @@ export function SaveScenario() {
   return html`<${Button} onClick=${save} title="Everything done in this world, as a scenario file">Save as scenario<//>`;
 }
 
-/** Let the browser save a file. @param {string} name @param {string} text */
+/** Make the browser download a text as a file. @param {string} name @param {string} text */
 function keep(name, text) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));

@@ -1,4 +1,4 @@
-// Scenarios: the library with its texts, and the user's own scenario. Load one into this world, or run its story.
+// Scenarios: the library, and the user's own scenario. A scenario can be loaded into this world, and its story can be run.
 import { html, useState } from "../lib.js";
 import { api, inWorld } from "../api.js";
 import { go, link, said, world } from "../store.js";
@@ -17,7 +17,7 @@ export default ({ arg }) => html`<${Panel} title="Scenarios" lead="A world with 
     </div>`}<//>
 <//>`;
 
-/** Return an entry with the scenario's name and the first sentence of its description, marked if it is only a story. */
+/** Return a list entry with the scenario's name and the first sentence of its description. Marks scenarios that are only a story. */
 const asPick = ({ name, kind, description }) => (
   { id: name, name, about: (kind === "story" ? "Only a story. " : "") + description.split(/(?<=\.)\s/)[0] });
 

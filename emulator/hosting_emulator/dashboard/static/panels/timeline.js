@@ -5,7 +5,7 @@ import { link } from "../store.js";
 import { moment, span, spoken, toneOf } from "../words.js";
 
 const BAR = 16;
-/** In a wide window the name is beside its bar, and otherwise above it. */
+/** In a wide window, an operation's name is next to its bar, and otherwise above it. */
 const WIDE = { width: 1000, left: 250, row: 30, bar: 4, text: 17, places: [0, 0.25, 0.5, 0.75, 1] };
 const NARROW = { width: 340, left: 4, row: 46, bar: 22, text: 15, places: [0, 0.5, 1] };
 const narrow = matchMedia("(max-width: 52rem)");
@@ -39,7 +39,7 @@ export function Timeline({ items, now, current }) {
   </ul>`;
 }
 
-/** Return a sentence that says why there are fewer bars than rows in the table. @param {number} drawn @param {number} within @param {number} all */
+/** Return a sentence that explains why the table has more rows than there are bars. @param {number} drawn @param {number} within @param {number} all */
 function told(drawn, within, all) {
   const more = within > drawn && `${within - drawn} more are in this time range`;
   const outside = all > within && `${all - within} are outside it. Open one to see it`;
@@ -50,7 +50,7 @@ const begun = (row, now) => Date.parse(row.spans[0]?.from ?? now);
 const ended = (row, now) => Date.parse(row.spans.at(-1)?.to ?? now);
 
 /**
- * Return the time range to show: around the selected operation, or from the start of the newest one to now.
+ * Return the time range to show: around the selected operation, or from the start of the newest operation to now.
  * @param {any[]} items newest first @param {string} now @param {string} current
  */
 function frameOf(items, now, current) {

@@ -1,11 +1,11 @@
-// Triggers: what is waiting to act, how often it has acted, and why it has not acted yet, updated live.
+// Triggers: what each is waiting for, how often it has acted, and why it has not acted yet, updated live.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { Badge, Loaded, Panel, Section, Table } from "../parts.js";
 import { link } from "../store.js";
 import { shortIds } from "../words.js";
 
-/** The events that may change a count, or what a trigger waits for. */
+/** The events that may change a trigger's counts, or what it is waiting for. */
 const EVENTS = /** @type {const} */ (["request", "commit", "fault", "outcome", "clock", "world"]);
 
 export default () => html`<${Panel} title="Triggers"
@@ -28,7 +28,7 @@ const COLUMNS = [
   { name: "State", cell: (trigger) => html`<${Badge} ...${stateOf(trigger)} />` },
 ];
 
-/** Return a trigger's id, as a link to its panel. */
+/** Return a trigger's id, as a link to the panel for its kind. */
 function nameOf({ id, type }) {
   if (type === "timeline entry") return id;
   return html`<a href=${link(`${type}s`)}>${id}</a>`;
@@ -42,7 +42,7 @@ function waitsFor(trigger) {
     ${reason && html`<div class="quiet small">${shortIds(reason)} ${requestLink(reason)}</div>`}`;
 }
 
-/** Return a link to the request that a reason names. @param {string} reason */
+/** Return a link to the request that is mentioned in a reason. @param {string} reason */
 function requestLink(reason) {
   const number = reason.match(/nearest request was number (\d+)/)?.[1];
   return number && html`<a href=${link("requests", number)}>Open request ${number}</a>`;

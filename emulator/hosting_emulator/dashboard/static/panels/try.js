@@ -41,7 +41,7 @@ const filled = (path, fields, named) =>
 
 /**
  * @param {import("../calls.js").Call} call @param {any} found
- * @param {Record<string, string>} named what was chosen of what the path names
+ * @param {Record<string, string>} named the values that the user has chosen for the parameters of the path
  * @param {(field: string) => (value: string) => void} name
  * @returns {Field[]}
  */
@@ -78,7 +78,7 @@ async function tryIt(call, values) {
   const sending = send({ ...values, method: call.method, path: values.query ? `${path}?${values.query}` : path, key });
   /** @type {any} */
   const response = await sending.catch((lost) => ({ lost }));
-  // A browser resends a request by itself when its connection breaks, and the log contains each attempt.
+  // A browser automatically resends a request if the connection breaks, and the log contains every attempt.
   const { items } = await inWorld.get(`/requests?after=${before.total}&call=${call.id}&trail=false`);
   const sent = items.filter((item) => (item.idempotency_key ?? undefined) === key).reverse();
   if (response.lost && !sent.length) throw response.lost;

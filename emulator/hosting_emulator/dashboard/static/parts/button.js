@@ -22,7 +22,7 @@ export function Button({ onClick, kind, small, label, type, pressed, busy, close
       if (here.current) setWorking(false);
     }
   };
-  // Not `disabled` while it works, because the button would then lose the keyboard focus.
+  // Do not use `disabled` while the button is busy, because it would then lose the keyboard focus.
   return html`<button
     ...${rest}
     type=${type ?? "button"}
@@ -52,7 +52,7 @@ export function CopyButton({ text, label = "Copy", small = true }) {
 
 async function put(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Pages from other machines have no clipboard API.
+  // Browsers offer the clipboard API only to pages from this machine or over HTTPS.
   const area = document.createElement("textarea");
   area.value = text;
   document.body.append(area);
@@ -63,7 +63,7 @@ async function put(text) {
 }
 
 /**
- * A button that opens a small menu below it. Escape, or a press outside, closes the menu.
+ * A button that opens a small menu below it. Escape, or a click outside the menu, closes it.
  * @param {{label: any, small?: boolean, kind?: "primary"|"quiet"|"danger",
  *   children: any | ((close: () => void) => any)}} props
  */

@@ -5,7 +5,7 @@ import { Button } from "./button.js";
 import { act } from "./toast.js";
 
 /**
- * A dialog that is open as long as it is rendered. On Escape, `closed` is called and must stop rendering it.
+ * A dialog, which is open while it is rendered. Escape calls `closed`, which must stop rendering the dialog.
  * @param {{title: string, closed: () => void, children?: any, kind?: string}} props
  */
 export function Dialog({ title, closed, children, kind }) {
@@ -14,7 +14,7 @@ export function Dialog({ title, closed, children, kind }) {
   useEffect(() => {
     const { current } = dialog;
     current.showModal();
-    return () => current.close(); // the focus returns to where it was
+    return () => current.close(); // This also moves the focus back to where it was before.
   }, []);
   return html`<dialog class=${kind} ref=${dialog} aria-labelledby=${id} onClose=${() => dialog.current && closed()}>
     <h2 id=${id}>${title}</h2>

@@ -1,5 +1,5 @@
-// A form that is described by a list of fields, and a choice among words. Empty fields are left out of the
-// values that a form submits.
+// A form, which is described by a list of fields, and a selection from a list of values. A form omits empty fields from
+// the values that it submits.
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../lib.js";
 import { Button } from "./button.js";
@@ -46,7 +46,7 @@ export function Form({ fields, submit, onSubmit, values = {}, inline, cancel, ki
   </form>`;
 }
 
-/** Return the name of the field that an error names, or an empty string. @param {any} error @param {Field[]} fields */
+/** Return the name of the field that an error is about, or an empty string. @param {any} error @param {Field[]} fields */
 function blamed(error, fields) {
   if (error.field) return error.field;
   const found = fields.find(({ name }) => new RegExp(`(^|[.\\s'"\`])${name}(['"\`:]|\\.\\d|$)`).test(error.message ?? ""));
@@ -109,7 +109,7 @@ function Input({ field, shared, start }) {
   const control = useRef(null);
   const before = useRef(text);
   useLayoutEffect(() => {
-    // A field that the user has not touched follows its start value.
+    // Update a field that the user has not changed when its initial value changes.
     if (control.current?.value === before.current) control.current.value = text;
     before.current = text;
   }, [text]);
@@ -134,7 +134,7 @@ function Input({ field, shared, start }) {
 const asOption = (row) => (typeof row === "object" ? row : { value: row, label: String(row) });
 
 /**
- * A choice among words. All other props become attributes of the element.
+ * A selection from a list of values. All other props become attributes of the element.
  * @param {{value: string, set: (value: string) => void, choices: Choice[]}
  *   & Record<string, any>} props
  */

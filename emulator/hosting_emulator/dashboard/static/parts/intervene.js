@@ -8,8 +8,8 @@ import { Form } from "./form.js";
 import { act } from "./toast.js";
 
 /**
- * `fixed` contains the known fields, and `fields` the fields to ask for. Without `fields`, one press applies it.
- * The emulator's own sentence describes the effect.
+ * `fixed` contains the known fields, and `fields` describes the fields that the user must fill in. Without `fields`, one
+ * press applies the intervention. A toast then shows the emulator's message about the effect.
  * @param {{word: string, fixed: Record<string, any>, label?: string, danger?: boolean, primary?: boolean,
  *   fields?: import("./form.js").Field[]}} props
  */
@@ -32,7 +32,7 @@ export function Intervene({ word, fixed, label = spoken(word), danger, primary, 
 
 const said = (response) => `${capital(response.message)}.`;
 
-/** The two ways in which a ticket or a key can end early. @param {{of: "ticket"|"key", id: string}} props */
+/** Buttons that expire or revoke a ticket or a key. @param {{of: "ticket"|"key", id: string}} props */
 export const EndEarly = ({ of, id }) => html`<span class="row">
   <${Intervene} word=${`expire_${of}`} label="Expire" fixed=${{ [of]: id }} />
   <${Intervene} word=${`revoke_${of}`} label="Revoke" danger fixed=${{ [of]: id }} /></span>`;

@@ -5,7 +5,7 @@ import { useResource } from "../resource.js";
 import { Shown } from "./panel.js";
 
 /**
- * `from`, `on` and `deps` are those of `useResource`, and `empty` is that of `Shown`.
+ * `from`, `on` and `deps` are the arguments of `useResource`, and `empty` is a prop of `Shown`.
  * @param {{from: () => Promise<any>, on?: import("../events.js").Kind[], deps?: any[], empty?: (data: any) => any,
  *   children: (data: any, reload: () => Promise<void>) => any}} props
  */

@@ -1,4 +1,4 @@
-// The frames of a panel and of a card in it, and the states empty, loading and failed, which every list has.
+// The frames of a panel and of the cards in it, and the states empty, loading and failed, which every list can have.
 
 import { html, useId } from "../lib.js";
 import { PANELS } from "../panels.js";
@@ -20,7 +20,7 @@ export function Panel({ title, lead, actions, children }) {
 }
 
 /**
- * `heading` is the `ref` of a heading that can receive the focus.
+ * `heading` is a `ref` for a heading that can receive the focus.
  * @param {{title: any, lead?: any, actions?: any, children?: any, kind?: "wide"|"detail", heading?: any}} props
  */
 export function Section({ title, lead, actions, children, kind, heading }) {

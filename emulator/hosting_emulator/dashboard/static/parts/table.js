@@ -6,7 +6,7 @@ import { Empty } from "./panel.js";
 /**
  * @typedef {{name: string, cell: (row: any) => any, number?: boolean, wide?: boolean}} Column
  * @param {{caption: string, columns: Column[], rows: any[], of: (row: any) => any,
- *   open?: (row: any) => any, current?: any, none?: any}} props `none` stands there for no rows
+ *   open?: (row: any) => any, current?: any, none?: any}} props `none` is shown if there are no rows
  */
 export function Table({ caption, columns, rows, of, open, current, none }) {
   if (none && !rows.length) return html`<${Empty}>${none}<//>`;

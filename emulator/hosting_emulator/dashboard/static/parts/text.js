@@ -43,9 +43,9 @@ export function Json({ value, label }) {
   return html`<${Code} text=${typeof found === "string" ? value : JSON.stringify(found, null, 2)} label=${label} />`;
 }
 
-/** The badge of a request's status, or a dash if the client received no status. @param {{of: {status: number, lost: string | null}}} props */
+/** A badge with a response's status, or a dash if the client received no status. @param {{of: {status: number, lost: string | null}}} props */
 export const StatusBadge = ({ of }) =>
   html`<${Badge} tone=${toneOfStatus(of.lost ? 0 : of.status)}>${of.status || "—"}<//>`;
 
-/** A badge that says that the response was lost, and the kind of fault. Nothing is shown if the response arrived. @param {{of: {lost: string | null}}} props */
+/** A badge that says that the response was lost, with the kind of fault. Shows nothing if the response arrived. @param {{of: {lost: string | null}}} props */
 export const Lost = ({ of }) => of.lost && html`<${Badge} tone="bad">response lost: ${of.lost}<//>`;

@@ -1,9 +1,9 @@
-// Short sentences about what was done. They disappear after a while and are announced politely.
+// Toasts: short messages about finished actions. They disappear after a while, and screen readers announce them politely.
 
 import { html, signal } from "../lib.js";
 
 const STAYS_MS = 6000;
-/** How long it takes to read one character. */
+/** The time in milliseconds that it takes to read one character. */
 const CHARACTER_MS = 60;
 /** @typedef {"good"|"bad"|"calm"} Tone */
 const toasts = signal([]);
@@ -22,10 +22,10 @@ function drop(id) {
 }
 
 /**
- * Do something, and report the result. Returns the response, or undefined after a failure.
+ * Run an action, and show a toast with the result. Returns the response, or undefined after a failure.
  * @template T
  * @param {() => Promise<T>} work @param {string | ((response: T) => string)} [said]
- * @param {(response: T) => any} [then] what is to be done before that is said: load what was changed
+ * @param {(response: T) => any} [then] runs before the toast is shown, usually to reload what has changed
  * @returns {Promise<T | undefined>}
  */
 export async function act(work, said, then) {
