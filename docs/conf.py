@@ -1,4 +1,4 @@
-"""The documentation as a site with search: `make docs`. Sphinx reads this file."""
+"""The Sphinx configuration for the documentation site, which `make docs` builds."""
 
 from pathlib import Path
 
@@ -15,12 +15,12 @@ html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_show_sphinx = html_show_copyright = html_copy_source = False
 extensions = ["myst_parser"]
-myst_heading_anchors = 3  # as GitHub names them: links lead on in both
+myst_heading_anchors = 3  # Generate the same anchors as GitHub, so that links work in both.
 highlight_language = "text"
 
 
 def without_links_elsewhere(app: Sphinx, page: document) -> None:
-    """Leave a link's text alone where it leads to a file of the repository that has no page here."""
+    """Replace a link to a file without a page on the site, such as a source file, with the link's text."""
     folder = Path(app.srcdir)
     for link in list(page.findall(pending_xref)):
         target = link["reftarget"]
@@ -33,5 +33,5 @@ def without_links_elsewhere(app: Sphinx, page: document) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Do it with each page that is read."""
+    """Register the event handler for each page that Sphinx reads."""
     app.connect("doctree-read", without_links_elsewhere)

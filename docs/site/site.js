@@ -1,4 +1,5 @@
-// What furo leaves out for those who use no mouse or no eyes: tests/browser/test_site.py asks axe.
+// Adds what the theme furo omits for users of keyboards and screen readers. tests/browser/test_site.py checks the
+// result with axe.
 for (const scrolled of document.querySelectorAll("pre, .table-wrapper")) scrolled.tabIndex = 0;
 document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Pages");
 for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.ariaLevel = "2";

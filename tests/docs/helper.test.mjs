@@ -1,4 +1,4 @@
-// Uses every function of the helper emulator.mjs, and the facts that the guide states about clients.
+// Tests of the helper emulator.mjs, and of the facts about clients that the guide states.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ async function withWorld(options, use) {
   }
 }
 
-test("tokens belong to their users", () =>
+test("each user has a token with the user's rights", () =>
   withWorld({}, async (world) => {
     const path = `/v1/projects/${world.projects.shop}/dev-access-tickets`;
     const headers = { Authorization: `Bearer ${await world.tokenOf("reader")}` };
@@ -23,7 +23,7 @@ test("tokens belong to their users", () =>
     assert.deepEqual((await world.requests()).map(({ status }) => status), [201, 403]);
   }));
 
-test("time stands still until the test moves it", () =>
+test("the clock is frozen until the test advances it", () =>
   withWorld({ token: { lifetime: "1h" } }, async (world) => {
     const path = `/v1/projects/${world.projects.shop}/deployments`;
     assert.equal((await world.fetch(path)).status, 200);
@@ -33,7 +33,7 @@ test("time stands still until the test moves it", () =>
     assert.equal((await world.fetch(path)).status, 401);
   }));
 
-test("a poll moves the clock", () =>
+test("with the clock `skip`, a poll advances the clock", () =>
   withWorld({ clock: { mode: "skip" } }, async (world) => {
     const path = `/v1/projects/${world.projects.shop}/domains`;
     const started = await world.fetch(path, { method: "PUT", headers: { "Idempotency-Key": "one" } });
@@ -51,7 +51,7 @@ test("a world starts with a scenario", () =>
     assert.ok(world.organizations.acme);
   }));
 
-test("an address that drops the world's path is refused", () =>
+test("a request whose URL lacks the world's path is refused", () =>
   withWorld({}, async (world) => {
     const path = `/v1/projects/${world.projects.shop}/deployments`;
     const headers = { Authorization: `Bearer ${world.token}` };
@@ -60,7 +60,7 @@ test("an address that drops the world's path is refused", () =>
     assert.equal((await fetch(world.url(path), { headers })).status, 200);
   }));
 
-test("a ticket is redeemed at the world", () =>
+test("a ticket can be redeemed at the world's base URL", () =>
   withWorld({}, async (world) => {
     const path = `/v1/projects/${world.projects.shop}/dev-access-tickets`;
     const { redeem_url } = await (await world.fetch(path, { method: "POST" })).json();
@@ -71,7 +71,7 @@ test("a ticket is redeemed at the world", () =>
     assert.equal(response.status, 303);
   }));
 
-test("a control request that is refused says why", () =>
+test("the error for a refused control request gives the reason", () =>
   withWorld({}, async (world) => {
     await assert.rejects(world.tokenOf("nobody-here"), /nobody-here/);
   }));

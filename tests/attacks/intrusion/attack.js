@@ -1,6 +1,7 @@
-// What a web page of another site can try, in a real browser. `target` is the emulator's address,
-// `token` a good access token (whoever knows the seed can make one), `project` a project's id.
-// Comes to {name: outcome}: "blocked", "opaque", or {status, text} where the page could read.
+// The attacks that a web page from another site can try in a real browser. `target` is the emulator's
+// address, `token` a valid access token (anyone who knows the seed can create one), and `project` a
+// project's id. Returns {name: outcome}, in which an outcome is "blocked", "opaque", "loaded" or, if the
+// page could read the response, {status, text}.
 (async ({ target, token, project }) => {
   const control = `${target}/_emulator`;
   const flag = `${target}/v1/projects/${project}/powered-by-flag`;
@@ -8,16 +9,16 @@
   const json = { "Content-Type": "application/json" };
   const outcomes = {};
 
-  const ask = async (name, url, options) => {
+  const attempt = async (name, url, options) => {
     try {
-      const answer = await fetch(url, options);
+      const response = await fetch(url, options);
       outcomes[name] =
-        answer.type === "opaque" ? "opaque" : { status: answer.status, text: await answer.text() };
+        response.type === "opaque" ? "opaque" : { status: response.status, text: await response.text() };
     } catch {
       outcomes[name] = "blocked";
     }
   };
-  const asked = [
+  const requests = [
     ["read the state", `${control}/worlds/default/state`, {}],
     ["read the state without CORS", `${control}/worlds/default/state`, { mode: "no-cors" }],
     ["read a page", control, { credentials: "include" }],
@@ -38,14 +39,14 @@
       headers: { ...bearer, ...json, "Idempotency-Key": "theirs" } }],
     ["call without CORS", flag, { method: "POST", mode: "no-cors" }],
   ];
-  for (const one of asked) await ask(...one);
+  for (const request of requests) await attempt(...request);
 
   const element = (name, tag, attributes, loads = true) =>
     new Promise((done) => {
-      const found = Object.assign(document.createElement(tag), attributes);
-      found.onerror = () => done((outcomes[name] = "blocked"));
-      found.onload = () => done((outcomes[name] = loads ? "loaded" : "opaque"));
-      document.body.append(found);
+      const added = Object.assign(document.createElement(tag), attributes);
+      added.onerror = () => done((outcomes[name] = "blocked"));
+      added.onload = () => done((outcomes[name] = loads ? "loaded" : "opaque"));
+      document.body.append(added);
     });
   await element("as an image", "img", { src: `${control}/docs/style.css` });
   await element("as a script", "script", { src: `${control}/info` });
@@ -89,6 +90,6 @@
     socket.onerror = () => done("blocked");
   });
 
-  await ask("after the beacon", `${control}/health`, { mode: "no-cors" });
+  await attempt("after the beacon", `${control}/health`, { mode: "no-cors" });
   return outcomes;
 })

@@ -1,5 +1,5 @@
-// An application's sign-in with openid-client (versions 5 and 6), as its manual says. The user's
-// part is done by fetch: open the page, press the owner's button, see where it leads.
+// Signs a user in to an application with openid-client (version 5 or 6), as described in its manual. Instead of a
+// user in a browser, fetch opens the sign-in page, submits the choice of `owner`, and reads the redirect.
 import assert from "node:assert/strict";
 
 const [version, issuer, callback, call] = process.argv.slice(2);
@@ -20,11 +20,11 @@ const choose = async (url) => {
   return (await fetch(`${issuer}/authorize`, options)).headers.get("location");
 };
 
-const used = async (token, renewed, claims, told) => {
+const checkTokens = async (token, renewed, claims, userInfo) => {
   assert.equal(claims.preferred_username, "owner");
-  assert.equal(told.sub, claims.sub);
-  const answer = await fetch(call, { headers: { Authorization: `Bearer ${token}` } });
-  assert.equal(answer.status, 200);
+  assert.equal(userInfo.sub, claims.sub);
+  const response = await fetch(call, { headers: { Authorization: `Bearer ${token}` } });
+  assert.equal(response.status, 200);
   assert.ok(renewed.access_token);
   console.log("signed in");
 };
@@ -43,13 +43,13 @@ if (version === "6") {
   const back = new URL(await choose(url));
   const checks = { pkceCodeVerifier, expectedState, expectedNonce };
   const tokens = await client.authorizationCodeGrant(config, back, checks);
-  const told = await client.fetchUserInfo(config, tokens.access_token, tokens.claims().sub);
+  const userInfo = await client.fetchUserInfo(config, tokens.access_token, tokens.claims().sub);
   const renewed = await client.refreshTokenGrant(config, tokens.refresh_token);
-  await used(tokens.access_token, renewed, tokens.claims(), told);
+  await checkTokens(tokens.access_token, renewed, tokens.claims(), userInfo);
 } else {
   const { Issuer, generators } = client;
-  const found = await Issuer.discover(issuer);
-  const app = new found.Client({
+  const provider = await Issuer.discover(issuer);
+  const app = new provider.Client({
     client_id: "web-app", redirect_uris: [callback], response_types: ["code"],
     token_endpoint_auth_method: "none",
   });
@@ -62,7 +62,7 @@ if (version === "6") {
   });
   const params = app.callbackParams(await choose(url));
   const tokens = await app.callback(callback, params, { code_verifier, state, nonce });
-  const told = await app.userinfo(tokens);
+  const userInfo = await app.userinfo(tokens);
   const renewed = await app.refresh(tokens);
-  await used(tokens.access_token, renewed, tokens.claims(), told);
+  await checkTokens(tokens.access_token, renewed, tokens.claims(), userInfo);
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A smoke test with curl alone.
+# A smoke test that needs only curl.
 #
 #   hosting-emulator exec --clock skip -- ./smoke.sh
 set -eu
@@ -10,7 +10,7 @@ call() {
   curl --silent --show-error --fail-with-body -H "Authorization: Bearer $HOSTING_TOKEN" "$@"
 }
 
-# The value of a field of a JSON object on stdin; only for a smoke test.
+# Print the value of a text field in a JSON object on stdin. This is good enough for a smoke test.
 field() {
   sed -n "s/^.*\"$1\":\"\([^\"]*\)\".*\$/\1/p"
 }
@@ -28,11 +28,11 @@ state=queued
 polls=0
 while [ "$state" = queued ] || [ "$state" = running ]; do
   polls=$((polls + 1))
-  [ "$polls" -le 100 ] # under --clock skip each poll moves time on: no need to sleep
+  [ "$polls" -le 100 ] # With --clock skip, each poll advances the clock, so there is no need to sleep.
   state=$(call "$HOSTING_BASE_URL/v1/operations/$operation" | field state)
 done
 [ "$state" = succeeded ]
 
-echo "a stranger is refused"
+echo "a request without a token is refused"
 status=$(curl --silent -o /dev/null -w '%{http_code}' "$project/deployments")
 [ "$status" = 401 ]

@@ -1,5 +1,5 @@
-// A world of one's own from Java:
-// make it with a token, move time, arm a fault, read the log, delete it.
+// Uses the control API from Java: creates a world with a token, advances its clock, arms a fault, reads the request
+// log, and deletes the world.
 
 import control.ApiClient;
 import control.ApiException;

@@ -1,5 +1,5 @@
-// Makes every call of the API with a client generated from the served document, and prints what
-// came back. Nothing here is cast: whatever the document does not say does not compile.
+// Makes every call of the API with a client that is generated from the served OpenAPI document, and prints the
+// results. There are no casts, so the program compiles only if the document declares everything that it uses.
 
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema.js";
@@ -22,11 +22,11 @@ const client = createClient<paths>({
 let keys = 0;
 const keyed = () => ({ "Idempotency-Key": `typescript-${++keys}` });
 
-/** Returns the data of a success; a problem is thrown, with what the document says of it. */
-function successful<T>(answer: { data?: T; error?: Schemas["ProblemDetails"]; response: Response }): T {
-  if (answer.error !== undefined) throw new Error(`${answer.error.code}: ${answer.error.detail}`);
-  if (answer.data === undefined) throw new Error(`no data: ${answer.response.status}`);
-  return answer.data;
+/** Return the data of a successful response. Throws an error with the code and detail of a problem. */
+function successful<T>(result: { data?: T; error?: Schemas["ProblemDetails"]; response: Response }): T {
+  if (result.error !== undefined) throw new Error(`${result.error.code}: ${result.error.detail}`);
+  if (result.data === undefined) throw new Error(`no data: ${result.response.status}`);
+  return result.data;
 }
 
 async function polled(first: Schemas["Operation"]): Promise<Schemas["Operation"]> {

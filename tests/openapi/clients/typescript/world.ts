@@ -1,5 +1,5 @@
-// A world of one's own from TypeScript:
-// make it with a token, move time, arm a fault, read the log, delete it.
+// Uses the control API from TypeScript: creates a world with a token, advances its clock, arms a fault, reads the
+// request log, and deletes the world.
 
 import createClient from "openapi-fetch";
 import type { paths } from "./control.js";

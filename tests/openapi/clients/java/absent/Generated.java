@@ -1,6 +1,6 @@
 package javax.annotation;
 
-/** Named by generated code; what it does for a build is nothing to these tests. */
+/** A replacement for the annotation that generated code uses. The tests do not need its effect. */
 public @interface Generated {
   String[] value();
 

@@ -1,6 +1,6 @@
 package org.apache.http.entity.mime;
 
-/** Imported by generated code wherever a form is sent, and used for files only. */
+/** A replacement for the class that generated code imports for forms, but uses only to upload files. */
 public final class MultipartEntityBuilder {
   private MultipartEntityBuilder() {}
 }
