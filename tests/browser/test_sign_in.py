@@ -73,7 +73,7 @@ def sign_in_url(issuer: str) -> Address:
 def test_a_web_app_signs_in_and_hides_the_flag(chromium: Chromium, api: HttpWorld, app_url: str):
     with chromium.page(app_url) as page:
         page.click("button", "Sign in")
-        read(page, "Who signs in?")
+        read(page, "Who is signing in?")
         page.click("button", "Olive Marsh")
         read(page, "Signed in as Olive Marsh")
         page.click("button", "Hide the flag")
@@ -92,7 +92,7 @@ def test_a_reader_who_signs_in_with_the_keyboard_may_not_hide_the_flag(
     with chromium.page(app_url) as page:
         page.tab_to("button", "Sign in")
         page.press("Enter")
-        read(page, "Who signs in?")
+        read(page, "Who is signing in?")
         page.tab_to("button", "Rita Lang")
         page.press("Enter")
         read(page, "Signed in as Rita Lang")
@@ -113,7 +113,7 @@ def test_the_sign_in_page_is_accessible_and_requests_no_other_host(
     with chromium.page("about:blank", network=True) as page:
         for uri in ("http://localhost:5173/", "https://far.example.com/"):
             page.go(sign_in_url(redirect_uri=uri))
-            read(page, "Who signs in?")
+            read(page, "Who is signing in?")
             for width, scheme in ((1280, "light"), (400, "dark")):
                 page.look(width, scheme)
                 assert axe.violations(page, only_seen=scheme == "light") == []

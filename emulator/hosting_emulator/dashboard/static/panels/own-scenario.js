@@ -20,7 +20,7 @@ export function focusField() {
 }
 
 export function OwnScenario() {
-  const [{ error, told }, setResult] = useState(/** @type {Record<string, any>} */ ({}));
+  const [{ error, report }, setResult] = useState(/** @type {Record<string, any>} */ ({}));
   const area = useRef(null);
   const id = useId();
   useEffect(() => {
@@ -41,7 +41,7 @@ export function OwnScenario() {
   };
   const check = () => trying(async () => {
     const found = await api.post("/scenarios/run", { text: draft.peek() });
-    setResult({ told: found });
+    setResult({ report: found });
     said.value = found.steps.length ? verdict(found) : "The scenario is valid.";
   });
   const load = async () => {
@@ -67,7 +67,7 @@ export function OwnScenario() {
         <${Button} onClick=${load}>Load into this world<//>
       </div>
     </div>
-    ${told && html`<${Story} told=${told} />`}
+    ${report && html`<${Story} report=${report} />`}
   <//>`;
 }
 
@@ -99,7 +99,7 @@ function show(area, { line, column, text }) {
 }
 
 /** The result of a scenario's story, step by step. */
-export const Story = ({ told: { passed, steps } }) => html`<div class="story">
+export const Story = ({ report: { passed, steps } }) => html`<div class="story">
   <p><${Badge} tone=${passed ? "good" : "bad"}>${passed ? "passed" : "failed"}<//>${" "}
     ${steps.length ? `${counted(steps.length, "step")}, in a temporary world.` : "The scenario is valid. It has no story."}</p>
   ${steps.length > 0 && html`<ol class="steps">${steps.map((step) => html`<li key=${step.n} class=${step.passed ? "" : "bad"}>

@@ -22,11 +22,11 @@ const asPick = ({ name, kind, description }) => (
   { id: name, name, about: (kind === "story" ? "Only a story. " : "") + description.split(/(?<=\.)\s/)[0] });
 
 function Chosen({ name }) {
-  const [told, setTold] = useState(null);
+  const [report, setReport] = useState(null);
   const run = () => act(async () => {
-    setTold(null);
+    setReport(null);
     const found = await api.post("/scenarios/run", { name });
-    setTold(found);
+    setReport(found);
     said.value = verdict(found);
   });
   const load = () => {
@@ -50,7 +50,7 @@ function Chosen({ name }) {
           <${Button} onClick=${load}>Load into this world<//>
           <${Button} kind="quiet" onClick=${() => copy(one.text)}>Edit a copy<//>
         </div>
-        ${told && html`<${Story} told=${told} />`}
+        ${report && html`<${Story} report=${report} />`}
         <${Code} label=${`${one.name}.yaml`} text=${one.text} />
       <//>`}<//>
   </div>`;

@@ -33,14 +33,14 @@ export function Timeline({ items, now, current }) {
       ${rows.map((row, place) => html`<${Row} key=${row.id} row=${row} y=${place * high} x=${x} form=${form} current=${row.id === current} />`)}
     </svg>
   </div>
-  ${rows.length < items.length && html`<p class="small quiet">${told(rows.length, within.length, items.length)}</p>`}
+  ${rows.length < items.length && html`<p class="small quiet">${hiddenText(rows.length, within.length, items.length)}</p>`}
   <ul class="legend" aria-label="Colors">
     ${["queued", "running", "stuck", "succeeded", "failed", "cancelled"].map((state) => html`<li key=${state}><span class=${`swatch ${tone(state)}`} aria-hidden="true"></span>${state}</li>`)}
   </ul>`;
 }
 
 /** Return a sentence that explains why the table has more rows than there are bars. @param {number} drawn @param {number} within @param {number} all */
-function told(drawn, within, all) {
+function hiddenText(drawn, within, all) {
   const more = within > drawn && `${within - drawn} more are in this time range`;
   const outside = all > within && `${all - within} are outside it. Open one to see it`;
   return `${drawn} of ${all} shown; ${[more, outside].filter(Boolean).join(", ")}.`;

@@ -80,12 +80,12 @@ function parsed(text, name, label) {
 /** @param {{field: Field, id: string, start: any, error: string}} props */
 function Control({ field, id, start, error }) {
   const { name, label = name, kind = "text", help, required } = field;
-  const told = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(" ");
+  const describedBy = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(" ");
   const shared = {
     id,
     name,
     required,
-    "aria-describedby": told || undefined,
+    "aria-describedby": describedBy || undefined,
     "aria-invalid": error ? "true" : undefined,
   };
   const notes = html`${help && html`<small id=${`${id}-help`} class="quiet">${help}</small>`}
