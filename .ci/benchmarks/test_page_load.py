@@ -27,7 +27,9 @@ from tests.browser.page import Page
 pytestmark = [
     pytest.mark.benchmark,
     pytest.mark.skipif(program() is None, reason="chromium is not installed"),
-    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux shows processor time in /proc"),
+    pytest.mark.skipif(
+        not Path("/proc/self/stat").exists(), reason="only Linux shows processor time in /proc"
+    ),
 ]
 
 RATE_A_MINUTE = 5000

@@ -237,7 +237,7 @@ class CoverageMap:
         return [Batch(folder) for folder in folders]
 
     def _owners(self) -> dict[str, Batch]:
-        """Return the batch that contains the current version of each test file."""
+        """Return, for each test file, the batch that recorded its current version."""
         owners: dict[str, Batch] = {}
         for batch in self.batches:
             for file, digest in batch.test_files.items():
@@ -343,7 +343,7 @@ class CoverageMap:
         return tests
 
     def _constants_from(self, module: str, names: set[str]) -> set[str]:
-        """Return the constants of a module that are computed from names, directly or not."""
+        """Return `names` and the constants of the module that are computed from them, even indirectly."""
         constants = constants_of(self._source_of(module))
         reached = set(names)
         size = 0

@@ -25,7 +25,7 @@ LINKS = {
 
 
 def kind_sections(kinds: FaultKinds, category: str, command: str) -> str:
-    """Return a section for each kind. `category` is the kinds' definition in the scenario schema."""
+    """Return one section for each kind. `category` is the kinds' definition in the scenario schema."""
     return join(
         *(_section(effect.kind, effect.example, category, command) for effect in kinds.effects)
     )
