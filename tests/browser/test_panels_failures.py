@@ -306,7 +306,7 @@ def test_intervention_forms_offer_only_usable_tickets_and_keys(
         page.choose(field, {"ticket": "owner's", "key": "ci (owner)"}[field])
         page.click("button", "Apply")
         page.read(message)
-        page.read(f"there is no {field} now")
+        page.read(f"there is no {field} at the moment")
 
 
 def test_the_add_intervention_accepts_users_in_the_form_of_a_world_file(

@@ -23,7 +23,7 @@ def test_a_preset_advances_the_clock_and_confirms_it(
 
     with dashboard(panel("clock")) as page:
         page.click("button", "+ 10 minutes")
-        page.read("Time moved by 10m")
+        page.read("Time advanced by 10m")
 
     assert api.poll(operation).json["state"] == "succeeded"
 
@@ -34,7 +34,7 @@ def test_the_clock_panel_advances_by_a_duration_and_to_a_timestamp(
     with dashboard(panel("clock")) as page:
         page.fill("textbox", "By a duration", "2d")
         page.press("Enter")
-        page.read("Time moved by 2d")
+        page.read("Time advanced by 2d")
         page.fill("textbox", "To a timestamp", "2031-05-06T07:08:09Z")
         page.click("button", "Go there")
         page.read("2031-05-06 07:08:09")

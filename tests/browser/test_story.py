@@ -76,7 +76,7 @@ def test_the_keyboard_alone_moves_time(
         page.find("heading", "Clock")
         page.tab_to("button", "+ 1 day")
         page.press("Enter")
-        page.read("Time moved by")
+        page.read("Time advanced by")
 
     assert before.startswith("2026-01-01")
     assert api.emulator.clock.now.startswith("2026-01-02")

@@ -33,9 +33,9 @@ async function fetched(url, method, body, none, headers = {}) {
 /** @param {string} method @param {string} path @param {any} [body] @returns {Promise<any>} */
 async function ask(method, path, body) {
   const { response, text } = await fetched(CONTROL + path, method, body, ["Not reached", "The emulator does not respond. Is it still running?"]);
-  const found = asJson(text);
-  if (response.ok) return found;
-  throw new ApiError(response.status, found?.title ?? response.statusText, found?.detail ?? text);
+  const parsedBody = asJson(text);
+  if (response.ok) return parsedBody;
+  throw new ApiError(response.status, parsedBody?.title ?? response.statusText, parsedBody?.detail ?? text);
 }
 
 /** @param {() => string} prefix */

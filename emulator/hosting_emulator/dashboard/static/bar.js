@@ -28,15 +28,15 @@ function WorldPicker() {
 
 /** The ticking clock. It is not in a live region, so screen readers read it only on request. */
 function Clock() {
-  const found = clock.value;
-  if (!found) return html`<span class="row number clock quiet">…</span>`;
+  const worldClock = clock.value;
+  if (!worldClock) return html`<span class="row number clock quiet">…</span>`;
   const [day, time] = new Date(nowMs.value).toISOString().slice(0, 19).split("T");
-  const mode = found.mode === "scaled" ? `${found.rate}×` : found.mode;
+  const mode = worldClock.mode === "scaled" ? `${worldClock.rate}×` : worldClock.mode;
   const stale = connection.value === "lost";
   return html`<a class=${`row number clock${stale ? " quiet" : ""}`} href=${link("clock")} title=${stale ? "The world's clock, as last seen" : "The world's clock"}>
     <span class="visually-hidden">Clock: </span>
     <time datetime=${`${day}T${time}Z`}><span class="day">${day}</span> ${time}</time>
-    <span class=${`badge ${found.mode === "real" ? "calm" : "busy"}`}>${mode}</span>
+    <span class=${`badge ${worldClock.mode === "real" ? "calm" : "busy"}`}>${mode}</span>
   </a>`;
 }
 

@@ -10,7 +10,7 @@ const shown = new Map();
 let source;
 let state = "connecting";
 let seen = "";
-let again = 0;
+let retryTimer = 0;
 
 function turn(/** @type {string} */ now) {
   state = now;
@@ -33,8 +33,8 @@ function connect() {
 }
 
 function soon(after = 0) {
-  clearTimeout(again);
-  again = setTimeout(connect, after);
+  clearTimeout(retryTimer);
+  retryTimer = setTimeout(connect, after);
 }
 
 function hear(/** @type {string} */ kind, { data, lastEventId }) {

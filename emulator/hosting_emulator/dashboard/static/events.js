@@ -16,9 +16,9 @@ const listeners = new Map();
  * @param {Kind} kind @param {(data: any) => void} handler @returns {() => void}
  */
 export function listen(kind, handler) {
-  const found = listeners.get(kind) ?? new Set();
-  listeners.set(kind, found.add(handler));
-  return () => found.delete(handler);
+  const handlers = listeners.get(kind) ?? new Set();
+  listeners.set(kind, handlers.add(handler));
+  return () => handlers.delete(handler);
 }
 
 /** @param {Kind} kind */
@@ -42,10 +42,10 @@ export async function startEvents() {
   };
   let first = true;
   effect(() => {
-    const wanted = visible.value ? world.value : "";
+    const shownWorld = visible.value ? world.value : "";
     connection.value = "connecting";
-    port.postMessage({ world: wanted });
-    if (!first && wanted) missed = true; // The page missed events while it was hidden.
+    port.postMessage({ world: shownWorld });
+    if (!first && shownWorld) missed = true; // The page missed events while it was hidden.
     first = false;
   });
   document.addEventListener("visibilitychange", () => (visible.value = !document.hidden));

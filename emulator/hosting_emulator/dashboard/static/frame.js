@@ -78,11 +78,11 @@ function Current() {
   if (trouble.value?.status === 404) {
     return html`<${Missing} title=${`There is no world ${world.value}`} text="It may have been deleted." />`;
   }
-  const found = loadedPanel(panel);
-  if (error && !found) return html`<${Failure} error=${error} again=${load} />`;
-  if (!found) return html`<${Loading} />`;
+  const Component = loadedPanel(panel);
+  if (error && !Component) return html`<${Failure} error=${error} again=${load} />`;
+  if (!Component) return html`<${Loading} />`;
   return html`${trouble.value && !stopped.value && html`<${Failure} error=${trouble.value} again=${refresh} />`}
-    <${found} key=${`${panel} ${world.value}`} arg=${arg} query=${query} />`;
+    <${Component} key=${`${panel} ${world.value}`} arg=${arg} query=${query} />`;
 }
 
 const Missing = ({ title, text }) => html`<h1 id="panel-title" tabindex="-1">${title}</h1>

@@ -40,8 +40,8 @@ export function commandLine(words) {
  * @param {string} [inWorld]
  */
 export function link(panel, arg = "", query = {}, inWorld = world.value) {
-  const given = Object.entries(query).filter(([, value]) => value != null && value !== "");
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  const parameters = Object.entries(query).filter(([, value]) => value != null && value !== "");
+  const search = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)]));
   if (inWorld !== DEFAULT_WORLD) search.set("world", inWorld);
   const text = search.toString();
   return `#/${panel}${arg ? `/${encodeURIComponent(arg)}` : ""}${text ? `?${text}` : ""}`;

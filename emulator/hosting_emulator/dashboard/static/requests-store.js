@@ -25,21 +25,21 @@ let loading = 0;
 
 /** Reload the list with its current length. @param {number} [limit] */
 export async function reloadRequests(limit = Math.max(FIRST, requests.peek().length)) {
-  const asked = world.value;
+  const requestedWorld = world.value;
   if (!loading) meanwhile = [];
   loading += 1;
   try {
-    const found = await inWorld.get(`/requests?limit=${limit}&trail=false`);
-    if (asked !== world.value) return;
-    const later = meanwhile.filter((item) => item.n > found.total).reverse();
+    const page = await inWorld.get(`/requests?limit=${limit}&trail=false`);
+    if (requestedWorld !== world.value) return;
+    const later = meanwhile.filter((item) => item.n > page.total).reverse();
     coming = [];
     batch(() => {
-      requests.value = [...later, ...found.items].slice(0, MOST);
-      total.value = later[0]?.n ?? found.total;
+      requests.value = [...later, ...page.items].slice(0, MOST);
+      total.value = later[0]?.n ?? page.total;
       requestsState.value = "ready";
     });
   } catch (error) {
-    if (asked === world.value) requestsState.value = error;
+    if (requestedWorld === world.value) requestsState.value = error;
   } finally {
     loading -= 1;
   }

@@ -35,39 +35,40 @@ const tick = signal(0);
 /** The world's time in milliseconds since 1970, as this page estimates it. */
 export const nowMs = computed(() => {
   tick.value;
-  const found = clock.value;
-  if (!found) return Date.now();
+  const worldClock = clock.value;
+  if (!worldClock) return Date.now();
   const passed = performance.now() - clockCameAt;
-  const rate = found.mode === "real" ? 1 : found.mode === "scaled" ? found.rate : 0;
-  return Date.parse(found.now) + passed * rate;
+  const rate = worldClock.mode === "real" ? 1 : worldClock.mode === "scaled" ? worldClock.rate : 0;
+  return Date.parse(worldClock.now) + passed * rate;
 });
 
-function setClock(found) {
+function setClock(worldClock) {
   clockCameAt = performance.now();
-  clock.value = found;
+  clock.value = worldClock;
 }
 
 /** Reload what the page shows about the world. */
 export async function refresh() {
-  const [asked, heard] = [world.value, faultNews];
+  const requestedWorld = world.value;
+  const newsBefore = faultNews;
   try {
-    const [found, armed, open] = await Promise.all([
+    const [worldSummary, armed, open] = await Promise.all([
       inWorld.get(""),
       inWorld.get("/faults"),
       inWorld.get("/operations?unfinished=true"),
     ]);
-    if (asked !== world.value) return;
+    if (requestedWorld !== world.value) return;
     batch(() => {
-      summary.value = found;
-      setClock(found.clock);
+      summary.value = worldSummary;
+      setClock(worldSummary.clock);
       // Events that arrived in the meantime may be newer than this response.
-      if (heard === faultNews) faults.value = armed.items;
+      if (newsBefore === faultNews) faults.value = armed.items;
       else refreshSoon();
       unfinished.value = open.items;
       trouble.value = null;
     });
   } catch (error) {
-    if (asked === world.value) trouble.value = error;
+    if (requestedWorld === world.value) trouble.value = error;
   }
 }
 
@@ -84,10 +85,10 @@ export async function refreshWorlds() {
 export function calmly(work) {
   let waiting = false;
   let took = 0;
-  let again = false;
+  let mustRepeat = false;
   const run = async () => {
     const began = performance.now();
-    again = false;
+    mustRepeat = false;
     try {
       await work();
     } catch {
@@ -95,10 +96,10 @@ export function calmly(work) {
     }
     took = performance.now() - began;
     waiting = false;
-    if (again) ask();
+    if (mustRepeat) ask();
   };
   const ask = () => {
-    again = waiting;
+    mustRepeat = waiting;
     if (waiting) return;
     waiting = true;
     setTimeout(run, Math.max(took ? 500 : 0, took * 10));
@@ -108,17 +109,17 @@ export function calmly(work) {
 
 const refreshSoon = calmly(refresh);
 const refreshWorldsSoon = calmly(refreshWorlds);
-const loadInfo = () => api.get("/info").then((found) => (info.value = found), () => {});
+const loadInfo = () => api.get("/info").then((response) => (info.value = response), () => {});
 
 /** Load the findings about the client. Any request may cause new findings. */
 const countFindings = calmly(async () => {
-  const asked = world.value;
-  const found = await inWorld.get("/conduct");
-  if (asked !== world.value) return;
+  const requestedWorld = world.value;
+  const report = await inWorld.get("/conduct");
+  if (requestedWorld !== world.value) return;
   /** @type {Record<number, any[]>} */
   const of = {};
-  for (const one of found.findings) for (const n of one.requests) (of[n] ??= []).push(one);
-  findings.value = { count: /** @type {number[]} */ (Object.values(found.counts)).reduce((sum, count) => sum + count, 0), of };
+  for (const finding of report.findings) for (const n of finding.requests) (of[n] ??= []).push(finding);
+  findings.value = { count: /** @type {number[]} */ (Object.values(report.counts)).reduce((sum, count) => sum + count, 0), of };
 });
 
 /** Update the faults after one was armed, counted a request, or was removed. */
@@ -132,20 +133,20 @@ function noteFault({ removed, ...counts }) {
 
 /** Request the clock when an event becomes due. The request makes the emulator run the event. */
 function watchClock() {
-  let asking = false;
+  let isRequesting = false;
   setInterval(async () => {
     if (document.hidden || connection.value === "lost") return;
     tick.value += 1;
     const due = clock.value?.next_due_at;
-    if (asking || !due || connection.value !== "live" || nowMs.peek() < Date.parse(due)) return;
+    if (isRequesting || !due || connection.value !== "live" || nowMs.peek() < Date.parse(due)) return;
     if (!["real", "scaled"].includes(clock.value.mode)) return;
-    asking = true;
+    isRequesting = true;
     try {
       setClock(await inWorld.get("/clock"));
     } catch {
       // The connection state in the bar shows the error.
     }
-    asking = false;
+    isRequesting = false;
   }, 1000);
 }
 

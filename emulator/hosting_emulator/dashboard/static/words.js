@@ -52,8 +52,8 @@ const TONES = {
 
 /** Return the tone of a state's badge. @param {string} state @returns {"good"|"warn"|"bad"|"busy"|"calm"} */
 export function toneOf(state) {
-  const found = Object.entries(TONES).find(([, words]) => words.split(" ").includes(state));
-  return /** @type {any} */ (found?.[0] ?? "calm");
+  const match = Object.entries(TONES).find(([, words]) => words.split(" ").includes(state));
+  return /** @type {any} */ (match?.[0] ?? "calm");
 }
 
 /** Format the time that the emulator took for a response. @param {number} us */

@@ -40,9 +40,9 @@ function ThisWorld({ name, close }) {
     return surely({ ...question, danger: true }, work, said);
   };
   const fork = async () => {
-    const made = await act(() => inWorld.post("/fork"), ({ name: copy }) => `World ${copy} is a copy of ${name}.`);
+    const created = await act(() => inWorld.post("/fork"), ({ name: copy }) => `World ${copy} is a copy of ${name}.`);
     close();
-    if (made) enter(made);
+    if (created) enter(created);
   };
   const start = summary?.scenario ?? "its seed";
   const reset = () => sure({ title: `Reset ${name}`, text: `The world starts over from ${start}. Its current state and log are lost.`, yes: "Reset" },
@@ -82,10 +82,10 @@ function NewWorld({ close }) {
     { name: "scenario", label: "Scenario", kind: "select", choices: (library.data?.items ?? []).map((one) => one.name) },
   ];
   const create = async ({ name, clock, scenario }) => {
-    const made = await api.post("/worlds", { name, clock: clock && { mode: clock }, scenario: scenario && { name: scenario } });
-    toast(`World ${made.name} was created.`, "good");
+    const created = await api.post("/worlds", { name, clock: clock && { mode: clock }, scenario: scenario && { name: scenario } });
+    toast(`World ${created.name} was created.`, "good");
     close();
-    enter(made);
+    enter(created);
   };
   return html`<${Form} label="New world" fields=${fields} submit="Create" onSubmit=${create} />`;
 }

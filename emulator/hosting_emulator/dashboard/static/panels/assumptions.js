@@ -19,7 +19,7 @@ export default function Assumptions() {
   const actions = changed.length > 0 && html`<${Button} onClick=${resetAll}>Reset all (${changed.length})<//>`;
   return html`<${Panel} title="Assumptions" actions=${actions}
     lead="Assumptions: what the emulator does where the contract is silent. A client should work with any of them.">
-    <${Shown} of=${all}>${(found) => html`<${List} items=${found.items} set=${set} />`}<//>
+    <${Shown} of=${all}>${(data) => html`<${List} items=${data.items} set=${set} />`}<//>
   <//>`;
 }
 
@@ -42,10 +42,10 @@ function choicesOf(item) {
 
 /** @param {{items: any[], set: (values: any, said: string) => Promise<any>}} props */
 function List({ items, set }) {
-  const { field, found } = useFind(items, (item) => `${item.name} ${item.about} ${item.sentence}`);
+  const { field, matches } = useFind(items, (item) => `${item.name} ${item.about} ${item.sentence}`);
   // Changed assumptions come first when the panel opens. After that, no row moves.
   const [places] = useState(() => [...items].sort((a, b) => Number(isChanged(b)) - Number(isChanged(a))).map(({ name }) => name));
-  const rows = found.sort((a, b) => places.indexOf(a.name) - places.indexOf(b.name));
+  const rows = matches.sort((a, b) => places.indexOf(a.name) - places.indexOf(b.name));
   return html`<${Section} title="All assumptions">
     ${field}
     <p class="quiet">${rows.length} of ${items.length}; ${items.filter(isChanged).length} changed</p>

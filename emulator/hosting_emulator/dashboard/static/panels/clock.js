@@ -37,7 +37,7 @@ function Now() {
 async function advance(how) {
   const moved = await inWorld.post("/clock/advance", how);
   await refresh();
-  return `Time moved by ${span(moved.moved_ms)}; ${counted(moved.events_run, "event")} ran.`;
+  return `Time advanced by ${span(moved.moved_ms)}. ${counted(moved.events_run, "event")} ran.`;
 }
 
 function Move() {

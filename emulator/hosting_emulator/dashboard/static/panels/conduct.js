@@ -18,7 +18,7 @@ export default function Conduct({ query }) {
       lead="Rules of the contract and of HTTP that the client has broken. A client that breaks them may fail against the real service.">
     <${Loaded} from=${() => inWorld.get(`/conduct?final=${final}`)} on=${["request", "world"]} deps=${[final]}
         empty=${({ findings, judged, remarks }) => !findings.length && `No findings in ${counted(judged, "request")}. ${remarks.join(" ")}`}>
-      ${(found) => html`<${Findings} of=${found} />`}
+      ${(report) => html`<${Findings} of=${report} />`}
     <//>
   <//>`;
 }
@@ -26,25 +26,25 @@ export default function Conduct({ query }) {
 function Findings({ of }) {
   /** @type {string[]} */
   const rules = [...new Set(Object.keys(TONES).flatMap((severity) =>
-    of.findings.filter((one) => one.severity === severity).map((one) => one.rule)))];
+    of.findings.filter((finding) => finding.severity === severity).map((finding) => finding.rule)))];
   return html`<div class="stack">
     <p>${counted(of.findings.length, "finding")} in ${counted(of.judged, "request")}. <span class="quiet">${of.remarks.join(" ")}</span></p>
-    ${rules.map((rule) => html`<${Rule} key=${rule} findings=${of.findings.filter((one) => one.rule === rule)} count=${of.counts[rule]} />`)}
+    ${rules.map((rule) => html`<${Rule} key=${rule} findings=${of.findings.filter((finding) => finding.rule === rule)} count=${of.counts[rule]} />`)}
   </div>`;
 }
 
 function Rule({ findings, count }) {
   const [first] = findings;
   const left = Math.max(count, findings.length) - Math.min(findings.length, MOST);
-  const quotes = new Map(findings.slice(0, MOST).map((one) => [`${one.because}${one.place}`, one]));
+  const quotes = new Map(findings.slice(0, MOST).map((finding) => [`${finding.because}${finding.place}`, finding]));
   return html`<${Section} kind="wide" title=${first.title}>
     <p class="quiet small"><code>${first.rule}</code></p>
     <ul class="stack findings">
-      ${findings.slice(0, MOST).map((one) => html`<li key=${one.requests.join()}><${Finding} of=${one} /></li>`)}
+      ${findings.slice(0, MOST).map((finding) => html`<li key=${finding.requests.join()}><${Finding} of=${finding} /></li>`)}
     </ul>
     ${left > 0 && html`<p class="quiet">And ${left} more.</p>`}
     <${Facts} of=${[
-      ["Why", html`${first.matters}${[...quotes.values()].map((one) => html` <q>${one.because}</q> <span class="quiet">(${one.place})</span>`)}`],
+      ["Why", html`${first.matters}${[...quotes.values()].map((finding) => html` <q>${finding.because}</q> <span class="quiet">(${finding.place})</span>`)}`],
       ["Instead", first.instead],
     ]} />
   <//>`;

@@ -8,13 +8,13 @@ import { clock, commandLine, info, link, live, summary, unfinished } from "../st
 import { counted, moment, sinceNow, spoken } from "../words.js";
 
 export default function Connect() {
-  const found = summary.value;
-  if (!found) return html`<${Panel} title="Connect"><${Loading} /><//>`;
+  const worldSummary = summary.value;
+  if (!worldSummary) return html`<${Panel} title="Connect"><${Loading} /><//>`;
   return html`<${Panel} title="Connect" lead="What a client needs: the base URL, a token, a first request.">
     <div class="grid">
-      <${Where} of=${found} />
-      <${FirstRequest} of=${found} />
-      <${Users} of=${found} />
+      <${Where} of=${worldSummary} />
+      <${FirstRequest} of=${worldSummary} />
+      <${Users} of=${worldSummary} />
       <${Now} />
     </div>
   <//>`;

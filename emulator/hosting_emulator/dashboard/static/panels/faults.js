@@ -36,7 +36,7 @@ function Presets() {
   const [times, setTimes] = useState("1");
   const arm = (does) => act(
     () => inWorld.post("/faults", { ...does, ...(call && { call }), ...(times && { times: Number(times) }) }),
-    (made) => `${made.id} is armed.`, refresh);
+    (created) => `${created.id} is armed.`, refresh);
   return html`<${Section} title="Everyday faults">
     <div class="row filters">
       <${Pick} label="How often" name="times" value=${times} set=${setTimes} choices=${TIMES} />
@@ -115,17 +115,17 @@ function Arm({ of, about, first }) {
   const [all, setAll] = useState(false);
   if (!summary.value) return html`<${Loading} />`;
   const effect = about.effects.find((one) => one.kind === kind);
-  const known = { code: about.codes, method: METHODS };
+  const knownValues = { code: about.codes, method: METHODS };
   const schema = about.defs[of.title.slice(0, -1)];
-  const options = fieldsOf(schema.properties[kind], about.defs, known)
+  const options = fieldsOf(schema.properties[kind], about.defs, knownValues)
     .map((field) => ({ ...field, value: textOf(effect.example[field.name] ?? field.value) }));
-  const rules = fieldsOf(schema, about.defs, known)
+  const rules = fieldsOf(schema, about.defs, knownValues)
     .filter(({ name }) => !kinds.includes(name) && (all || USUAL.has(name)))
     .map((field) => ({ ...field, help: field.help || (about.matches[field.name] ?? about.conditions[field.name] ?? "") }));
   const arm = async (values) => {
-    const made = await inWorld.post(`/${of.noun}s`, { [kind]: documentOf(options, values), ...documentOf(rules, values) });
+    const created = await inWorld.post(`/${of.noun}s`, { [kind]: documentOf(options, values), ...documentOf(rules, values) });
     await of.reload();
-    toast(`${made.id} is ${of.states[0]}.`, "good");
+    toast(`${created.id} is ${of.states[0]}.`, "good");
   };
   return html`<div class="stack fault-form">
     <${Pick} label="Kind" name="kind" value=${kind} set=${setKind} choices=${kinds} />

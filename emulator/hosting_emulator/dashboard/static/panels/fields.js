@@ -58,24 +58,24 @@ export function fieldsOf(schema, defs, known = {}) {
   const whole = resolved(schema, defs);
   const names = Object.keys(whole.properties ?? {});
   return names.map((name) => {
-    const found = resolved(whole.properties[name], defs);
+    const fieldSchema = resolved(whole.properties[name], defs);
     // An empty list is also a value.
-    const required = (whole.required ?? []).includes(name) && found.type !== "array";
-    const standard = found.default ?? "";
-    const choices = found.enum ?? known[name] ?? choicesFor(name);
+    const required = (whole.required ?? []).includes(name) && fieldSchema.type !== "array";
+    const standard = fieldSchema.default ?? "";
+    const choices = fieldSchema.enum ?? known[name] ?? choicesFor(name);
     return {
       name,
       label: spoken(name),
-      kind: kindOf(found, choices),
-      type: found.items?.$ref ? "parts" : found.enum?.every(Number.isInteger) ? "integer" : found.enum ? "enum" : found.type,
+      kind: kindOf(fieldSchema, choices),
+      type: fieldSchema.items?.$ref ? "parts" : fieldSchema.enum?.every(Number.isInteger) ? "integer" : fieldSchema.enum ? "enum" : fieldSchema.type,
       required,
-      help: either(name, names, required) ?? HELP[name] ?? bounds(found) ?? "",
+      help: either(name, names, required) ?? HELP[name] ?? bounds(fieldSchema) ?? "",
       value: typeof standard === "boolean" ? standard : String(standard),
       standard,
-      texts: found.additionalProperties?.type === "string",
+      texts: fieldSchema.additionalProperties?.type === "string",
       choices,
-      min: found.minimum,
-      max: found.maximum,
+      min: fieldSchema.minimum,
+      max: fieldSchema.maximum,
     };
   });
 }
@@ -119,16 +119,16 @@ function bounds({ minimum, maximum }) {
  */
 export function documentOf(fields, values) {
   /** @type {Record<string, any>} */
-  const found = {};
+  const result = {};
   for (const { name, type, required, standard, texts } of fields) {
     const value = values[name];
     const empty = value == null || value === "" || value === false;
-    if (type === "array") found[name] = String(value ?? "").split(/[\s,]+/).filter(Boolean);
+    if (type === "array") result[name] = String(value ?? "").split(/[\s,]+/).filter(Boolean);
     else if (empty || (!required && String(value) === String(standard))) continue;
-    else if (type === "object") found[name] = pairs(value, texts ? String : asJson);
-    else found[name] = type === "integer" || type === "number" ? Number(value) : value;
+    else if (type === "object") result[name] = pairs(value, texts ? String : asJson);
+    else result[name] = type === "integer" || type === "number" ? Number(value) : value;
   }
-  return found;
+  return result;
 }
 
 /** Parse lines such as `X-Client: mobile*`. @param {string} text */

@@ -20,7 +20,7 @@ export function useFind(items, textOf, first = "") {
     <input type="search" id=${id} name="find" value=${text} autocomplete="off" spellcheck="false"
       onInput=${(event) => setText(event.currentTarget.value)} />
   </div>`;
-  return { field, found: items.filter((item) => has(textOf(item).toLowerCase())) };
+  return { field, matches: items.filter((item) => has(textOf(item).toLowerCase())) };
 }
 
 /**
@@ -40,14 +40,14 @@ export function Pick({ label, ...rest }) {
  * @param {{panel: string, items: {id: string, name: string, about: string}[], chosen?: string}} props
  */
 export function Picks({ panel, items, chosen }) {
-  const { field, found } = useFind(items, ({ id, name, about }) => `${id} ${name} ${about}`);
+  const { field, matches } = useFind(items, ({ id, name, about }) => `${id} ${name} ${about}`);
   const list = useRef(null);
   useLayoutEffect(() => {
     const at = /** @type {HTMLElement|null|undefined} */ (list.current?.querySelector("[aria-current]"));
     if (at && list.current) list.current.scrollTop = at.offsetTop - list.current.offsetTop - 40;
   }, []);
   return html`${field}
-    ${found.length > 0 ? html`<ul class="pick" ref=${list}>${found.map(({ id, name, about }) => html`<li key=${id}>
+    ${matches.length > 0 ? html`<ul class="pick" ref=${list}>${matches.map(({ id, name, about }) => html`<li key=${id}>
       <a href=${link(panel, id)} aria-current=${id === chosen ? "true" : undefined}>
         <b>${name}</b> <span class="quiet small">${about}</span></a></li>`)}</ul>` : html`<${Empty}>Nothing matches.<//>`}`;
 }

@@ -55,28 +55,28 @@ function Ways({ item, last, reload }) {
 
 const fork = (commit) => act(
   () => inWorld.post("/fork", { commit }),
-  (made) => `World ${made.name} starts at commit ${commit}. Choose it above.`,
+  (created) => `World ${created.name} starts at commit ${commit}. Choose it above.`,
 );
 
 function Snapshots() {
-  const kept = useResource(() => inWorld.get("/snapshots"), { on: ["world"] });
-  const take = () => act(() => inWorld.post("/snapshots"), (made) => `${made.id} is taken at commit ${made.commit}.`, kept.reload);
-  const restore = (one) => {
-    const text = `The state of ${world.value} is restored to commit ${one.commit}: state, clock, faults and assumptions.`;
-    return surely({ title: `Restore ${one.id}`, text, yes: "Restore", danger: true },
-      () => inWorld.post(`/snapshots/${one.id}/restore`), `${one.id} is restored.`);
+  const snapshots = useResource(() => inWorld.get("/snapshots"), { on: ["world"] });
+  const take = () => act(() => inWorld.post("/snapshots"), (created) => `${created.id} is taken at commit ${created.commit}.`, snapshots.reload);
+  const restore = (snapshot) => {
+    const text = `The state of ${world.value} is restored to commit ${snapshot.commit}: state, clock, faults and assumptions.`;
+    return surely({ title: `Restore ${snapshot.id}`, text, yes: "Restore", danger: true },
+      () => inWorld.post(`/snapshots/${snapshot.id}/restore`), `${snapshot.id} is restored.`);
   };
-  const drop = (event, one) => removeRow(event, `/snapshots/${one.id}`, `${one.id} is deleted.`, kept.reload);
+  const drop = (event, snapshot) => removeRow(event, `/snapshots/${snapshot.id}`, `${snapshot.id} is deleted.`, snapshots.reload);
   return html`<${Section} title="Snapshots" lead="Save the current state, and restore it as often as you like."
       actions=${html`<${Button} onClick=${take}>Take a snapshot<//>`}>
-    <${Shown} of=${kept} empty=${(d) => !d.items.length && "No snapshots yet."}>
-      ${(d) => html`<${Table} caption="Snapshots" rows=${d.items} of=${(one) => one.id} columns=${[
-        { name: "Snapshot", cell: (one) => one.id },
-        { name: "Commit", number: true, cell: (one) => one.commit },
-        { name: "World time", wide: true, cell: (one) => html`<${Moment} at=${one.at} />` },
-        { name: "Use", cell: (one) => html`<span class="row">
-          <${Button} small kind="quiet" label=${`Restore ${one.id}`} onClick=${() => restore(one)}>Restore<//>
-          <${Button} small kind="quiet" label=${`Delete ${one.id}`} onClick=${(event) => drop(event, one)}>Delete<//></span>` },
+    <${Shown} of=${snapshots} empty=${(d) => !d.items.length && "No snapshots yet."}>
+      ${(d) => html`<${Table} caption="Snapshots" rows=${d.items} of=${(snapshot) => snapshot.id} columns=${[
+        { name: "Snapshot", cell: (snapshot) => snapshot.id },
+        { name: "Commit", number: true, cell: (snapshot) => snapshot.commit },
+        { name: "World time", wide: true, cell: (snapshot) => html`<${Moment} at=${snapshot.at} />` },
+        { name: "Use", cell: (snapshot) => html`<span class="row">
+          <${Button} small kind="quiet" label=${`Restore ${snapshot.id}`} onClick=${() => restore(snapshot)}>Restore<//>
+          <${Button} small kind="quiet" label=${`Delete ${snapshot.id}`} onClick=${(event) => drop(event, snapshot)}>Delete<//></span>` },
       ]} />`}<//>
   <//>`;
 }

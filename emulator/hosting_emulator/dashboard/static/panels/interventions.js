@@ -9,11 +9,11 @@ import { documentOf, fieldsOf } from "./fields.js";
 import { focused, Picks } from "./find.js";
 
 export default ({ arg }) => html`<${Panel} title="Interventions" lead="Change the world in ways that a client cannot.">
-  <${Loaded} from=${described} on=${[]}>${(found) => html`
+  <${Loaded} from=${described} on=${[]}>${(data) => html`
     <div class="beside">
       <${Section} title="Changes">
-        <${Picks} panel="interventions" items=${found.items.map(asPick)} chosen=${arg} /><//>
-      <${Chosen} key=${arg} all=${found} one=${found.items.find((item) => item.name === arg)} />
+        <${Picks} panel="interventions" items=${data.items.map(asPick)} chosen=${arg} /><//>
+      <${Chosen} key=${arg} all=${data} one=${data.items.find((item) => item.name === arg)} />
     </div>`}<//>
 <//>`;
 
@@ -64,5 +64,5 @@ function Chosen({ one, all }) {
 function toShow(field, permissions) {
   if (field.type === "array") return { ...field, value: permissions.join(" ") };
   if (!field.choices || field.choices.length) return field;
-  return { ...field, help: [field.help, `there is no ${field.label} now`].filter(Boolean).join("; ") };
+  return { ...field, help: [field.help, `there is no ${field.label} at the moment`].filter(Boolean).join("; ") };
 }

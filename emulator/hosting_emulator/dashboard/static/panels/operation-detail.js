@@ -39,13 +39,13 @@ function Steer({ of, stuck, reload }) {
   const fixed = { operation: of.operation };
   const advance = () => act(
     () => inWorld.post("/clock/advance", { until_operation: of.operation }),
-    (response) => `Time moved by ${span(response.moved_ms)}; ${counted(response.events_run, "event")} came due.`, reload);
+    (response) => `Time advanced by ${span(response.moved_ms)}. ${counted(response.events_run, "event")} ran.`, reload);
   const step = () => act(
     () => inWorld.post(`/operations/${of.operation}/step`), (response) => `It is now ${response.state}.`, reload);
   const held = of.held_by === "the hold_claim intervention" && html`<${Intervene} word="release_claim" label="Release held claim" primary fixed=${{ project: of.project }} />`;
   if (of.kind === HELD) return html`<div class="row">${held}</div>`;
   return html`<div>
-    <h3>Move it</h3>
+    <h3>Advance it</h3>
     <div class="row">
       ${held}${stuck
         ? html`<${Intervene} word="release_operation" label="Release" primary fixed=${fixed} />`

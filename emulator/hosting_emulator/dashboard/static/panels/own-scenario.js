@@ -40,9 +40,9 @@ export function OwnScenario() {
     }
   };
   const check = () => trying(async () => {
-    const found = await api.post("/scenarios/run", { text: draft.peek() });
-    setResult({ report: found });
-    said.value = found.steps.length ? verdict(found) : "The scenario is valid.";
+    const storyReport = await api.post("/scenarios/run", { text: draft.peek() });
+    setResult({ report: storyReport });
+    said.value = storyReport.steps.length ? verdict(storyReport) : "The scenario is valid.";
   });
   const load = async () => {
     const warning = `The content of world ${world.value} is replaced with the world of your scenario.`;

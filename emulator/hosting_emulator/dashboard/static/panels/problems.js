@@ -10,15 +10,15 @@ const RETRIES = [ANY, { value: "yes", label: "retryable" }, { value: "no", label
 
 export default ({ query }) => html`<${Panel} title="Problems" lead="Every problem code, what it means, and what a client should do.">
   <${Loaded} from=${() => api.get("/contract/problems")} on=${[]}>
-    ${(found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}
+    ${(data) => html`<${Catalogue} items=${data.items} first=${query.text ?? ""} />`}
   <//>
 <//>`;
 
 function Catalogue({ items, first }) {
-  const { field, found } = useFind(items, (item) => `${item.code} ${item.title} ${item.meaning} ${item.when}`, first);
+  const { field, matches } = useFind(items, (item) => `${item.code} ${item.title} ${item.meaning} ${item.when}`, first);
   const [status, setStatus] = useState("");
   const [retry, setRetry] = useState("");
-  const rows = found.filter((item) =>
+  const rows = matches.filter((item) =>
     (!status || String(item.status) === status) && (!retry || item.retryable === (retry === "yes")));
   const statuses = [...new Set(items.map((item) => String(item.status)))].sort();
   return html`<${Section} title="Catalogue">

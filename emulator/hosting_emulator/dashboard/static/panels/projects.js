@@ -15,21 +15,21 @@ export default function Projects({ arg }) {
   const projects = useResource(() => inWorld.get(`/projects?deployments=${most}`), { deps: [most] });
   if (arg) {
     return html`<${Panel} title=${`Project ${arg}`} actions=${html`<a class="button" data-closes title="All projects (Escape)" href=${link("projects")}>All projects</a>`}>
-      <${Shown} of=${projects} empty=${(found) => !pick(found, arg) && html`No project is named ${arg}. <a href=${link("projects")}>All projects</a>`}>
-        ${(found) => html`<${ProjectDetail} of=${pick(found, arg)} more=${() => setMost(Math.min(MOST, most * 5))} />`}
+      <${Shown} of=${projects} empty=${(projectList) => !pick(projectList, arg) && html`No project is named ${arg}. <a href=${link("projects")}>All projects</a>`}>
+        ${(projectList) => html`<${ProjectDetail} of=${pick(projectList, arg)} more=${() => setMost(Math.min(MOST, most * 5))} />`}
       <//>
     <//>`;
   }
   return html`<${Panel} title="Projects" lead="What is in the world. Each intervention is next to what it changes.">
     <${Shown} of=${projects}>
-      ${(found) => html`<${Table} caption="Projects" none="This world has no project." rows=${found.items} of=${(row) => row.id}
+      ${(projectList) => html`<${Table} caption="Projects" none="This world has no project." rows=${projectList.items} of=${(row) => row.id}
         open=${(row) => go("projects", row.alias)} columns=${COLUMNS} />`}
     <//>
     <${Keys} />
   <//>`;
 }
 
-const pick = (found, name) => found.items.find((row) => row.alias === name || row.id === name);
+const pick = (projectList, name) => projectList.items.find((row) => row.alias === name || row.id === name);
 
 const COLUMNS = [
   { name: "Project", cell: (row) => row.alias },
@@ -43,7 +43,7 @@ const COLUMNS = [
 
 const Keys = () => html`<${Section} title="API keys" lead="The values of keys are not stored. Each value was shown when its key was created, or is in the world file.">
   <${Loaded} from=${() => inWorld.get("/keys")}>
-    ${(found) => html`<${Table} caption="API keys, newest first" none="No API keys yet." rows=${found.items} of=${(row) => row.id} columns=${KEY_COLUMNS} />`}
+    ${(keyList) => html`<${Table} caption="API keys, newest first" none="No API keys yet." rows=${keyList.items} of=${(row) => row.id} columns=${KEY_COLUMNS} />`}
   <//>
 <//>`;
 

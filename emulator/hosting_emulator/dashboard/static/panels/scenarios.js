@@ -25,9 +25,9 @@ function Chosen({ name }) {
   const [report, setReport] = useState(null);
   const run = () => act(async () => {
     setReport(null);
-    const found = await api.post("/scenarios/run", { name });
-    setReport(found);
-    said.value = verdict(found);
+    const storyReport = await api.post("/scenarios/run", { name });
+    setReport(storyReport);
+    said.value = verdict(storyReport);
   });
   const load = () => {
     const text = `The content of world ${world.value} is replaced with the world of ${name}.`;
@@ -43,15 +43,15 @@ function Chosen({ name }) {
     go("scenarios");
   };
   return html`<div ref=${focused} tabIndex="-1" role="group" aria-label=${name} class="stack">
-    <${Loaded} from=${() => api.get(`/scenarios/${encodeURIComponent(name)}`)} on=${[]}>${(one) => html`
-      <${Section} title=${one.name} lead=${one.description}>
+    <${Loaded} from=${() => api.get(`/scenarios/${encodeURIComponent(name)}`)} on=${[]}>${(scenario) => html`
+      <${Section} title=${scenario.name} lead=${scenario.description}>
         <div class="row">
           <${Button} kind="primary" onClick=${run}>Run its story<//>
           <${Button} onClick=${load}>Load into this world<//>
-          <${Button} kind="quiet" onClick=${() => copy(one.text)}>Edit a copy<//>
+          <${Button} kind="quiet" onClick=${() => copy(scenario.text)}>Edit a copy<//>
         </div>
         ${report && html`<${Story} report=${report} />`}
-        <${Code} label=${`${one.name}.yaml`} text=${one.text} />
+        <${Code} label=${`${scenario.name}.yaml`} text=${scenario.text} />
       <//>`}<//>
   </div>`;
 }

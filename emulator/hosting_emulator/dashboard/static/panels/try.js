@@ -15,10 +15,10 @@ export default function Try({ query }) {
   const call = calls.value.find(({ id }) => id === chosen) ?? calls.value.find(({ response }) => response === "Operation");
   const [response, setResponse] = useState(null);
   const [named, setNamed] = useState(/** @type {Record<string, string>} */ ({ ...query }));
-  const found = summary.value;
+  const worldSummary = summary.value;
   const name = (/** @type {string} */ field) => (/** @type {string} */ value) => setNamed((old) => ({ ...old, [field]: value }));
   if (!call) return html`<${Panel} title="API console"><${Loading} /><//>`;
-  const fields = found && fieldsOf(call, found, named, name);
+  const fields = worldSummary && fieldsOf(call, worldSummary, named, name);
   const onSubmit = async (values) => setResponse(await tryIt(call, values));
   return html`<${Panel} title="API console" lead="Sends a real request to this world as the chosen user.">
     <div class="grid">
@@ -26,7 +26,7 @@ export default function Try({ query }) {
         <${Pick} label="Call" name="call" value=${call.id} choices=${calls.value.map(({ id, says }) => ({ value: id, label: says }))}
           set=${(id) => { setChosen(id); setResponse(null); }} />
         <p class="mono quiet">${call.method} ${filled(call.path, fields ?? [], named)}</p>
-        ${found && html`<${Form} key=${call.id} label="Request" fields=${fields} values=${query} submit="Send" onSubmit=${onSubmit} />`}
+        ${worldSummary && html`<${Form} key=${call.id} label="Request" fields=${fields} values=${query} submit="Send" onSubmit=${onSubmit} />`}
       <//>
       <${Section} title="Response">
         ${response ? html`<${TriedResponse} of=${response} />` : html`<${Empty}>No request sent yet.<//>`}
@@ -40,24 +40,24 @@ const filled = (path, fields, named) =>
   path.replace(/\{(\w+)\}/g, (whole, name) => (named[name] ?? fields.find((field) => field.name === name)?.value) || whole);
 
 /**
- * @param {import("../calls.js").Call} call @param {any} found
+ * @param {import("../calls.js").Call} call @param {any} worldSummary
  * @param {Record<string, string>} named the values that the user has chosen for the parameters of the path
  * @param {(field: string) => (value: string) => void} name
  * @returns {Field[]}
  */
-function fieldsOf(call, found, named, name) {
+function fieldsOf(call, worldSummary, named, name) {
   const choice = (row) => ({ value: row.id, label: row.alias });
   const open = unfinished.peek().map((row) => ({ value: row.id, label: `${row.kind} of ${row.project}` }));
-  const project = found.projects.find((row) => row.id === named.project_id) ?? found.projects[0];
+  const project = worldSummary.projects.find((row) => row.id === named.project_id) ?? worldSummary.projects[0];
   /** @type {(Field & {choices: any[]})[]} */
   const places = [
-    { name: "project_id", label: "Project", kind: "select", choices: found.projects.map(choice) },
-    { name: "organization_id", label: "Organization", kind: "select", choices: found.organizations.map(choice) },
+    { name: "project_id", label: "Project", kind: "select", choices: worldSummary.projects.map(choice) },
+    { name: "organization_id", label: "Organization", kind: "select", choices: worldSummary.organizations.map(choice) },
     { name: "operation_id", label: "Operation", choices: open },
   ];
   /** @type {Field[]} */
   const fields = [
-    { name: "user", label: "As", kind: "select", required: true, choices: found.users.map((row) => row.alias), value: found.users.some((row) => row.alias === "owner") ? "owner" : undefined },
+    { name: "user", label: "As", kind: "select", required: true, choices: worldSummary.users.map((row) => row.alias), value: worldSummary.users.some((row) => row.alias === "owner") ? "owner" : undefined },
     ...places.filter((place) => call.path.includes(`{${place.name}}`))
       .map((place) => ({ ...place, required: true, value: place.choices[0]?.value, on: name(place.name) })),
   ];

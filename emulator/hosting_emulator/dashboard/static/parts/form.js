@@ -49,23 +49,23 @@ export function Form({ fields, submit, onSubmit, values = {}, inline, cancel, ki
 /** Return the name of the field that an error is about, or an empty string. @param {any} error @param {Field[]} fields */
 function blamed(error, fields) {
   if (error.field) return error.field;
-  const found = fields.find(({ name }) => new RegExp(`(^|[.\\s'"\`])${name}(['"\`:]|\\.\\d|$)`).test(error.message ?? ""));
-  return found?.name ?? "";
+  const field = fields.find(({ name }) => new RegExp(`(^|[.\\s'"\`])${name}(['"\`:]|\\.\\d|$)`).test(error.message ?? ""));
+  return field?.name ?? "";
 }
 
 /** @param {HTMLFormElement} form @param {Field[]} fields */
 function read(form, fields) {
   /** @type {Record<string, any>} */
-  const found = {};
+  const values = {};
   for (const { name, kind, label } of fields) {
     const control = /** @type {any} */ (form.elements.namedItem(name));
-    if (kind === "checkbox") found[name] = control.checked;
+    if (kind === "checkbox") values[name] = control.checked;
     else if (control.value.trim() === "") continue;
-    else if (kind === "number") found[name] = Number(control.value);
-    else if (kind === "json") found[name] = parsed(control.value, name, label ?? name);
-    else found[name] = control.value.trim();
+    else if (kind === "number") values[name] = Number(control.value);
+    else if (kind === "json") values[name] = parsed(control.value, name, label ?? name);
+    else values[name] = control.value.trim();
   }
-  return found;
+  return values;
 }
 
 function parsed(text, name, label) {

@@ -39,8 +39,8 @@ export function Code({ text, label, copy = true, shell }) {
 
 /** @param {{value: any, label: string}} props */
 export function Json({ value, label }) {
-  const found = typeof value === "string" ? asJson(value) : value;
-  return html`<${Code} text=${typeof found === "string" ? value : JSON.stringify(found, null, 2)} label=${label} />`;
+  const parsedValue = typeof value === "string" ? asJson(value) : value;
+  return html`<${Code} text=${typeof parsedValue === "string" ? value : JSON.stringify(parsedValue, null, 2)} label=${label} />`;
 }
 
 /** A badge with a response's status, or a dash if the client received no status. @param {{of: {status: number, lost: string | null}}} props */
