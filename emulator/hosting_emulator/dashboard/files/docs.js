@@ -40,7 +40,7 @@ const withNewKey = (request) => {
 
 let shown;
 let world;
-/** The header that marks a request as sent from this page, so that it does not count as a request of the client. */
+/** The header that marks a request as sent from this page, so that the rules of conduct skip it. */
 let ownHeader = {};
 
 const show = async (name) => {

@@ -75,7 +75,7 @@ export function asJson(text) {
 let secret;
 
 /**
- * The header that marks a request as sent from this page, so that it does not count as a request of the client.
+ * The header that marks a request as sent from this page, so that the rules of conduct skip it.
  * @returns {Promise<Record<string, string>>}
  */
 export async function pageHeader() {
