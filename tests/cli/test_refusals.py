@@ -207,6 +207,8 @@ REFUSALS = [
     check_refusal("--organization acme", "--organization: 'acme' is not a Ulid"),
     check_refusal("--base-url a.example", "--base-url: 'a.example' is not an address"),
     check_refusal("--base-url http://x/v1?y=1", "--base-url: 'http://x/v1?y=1' is not an address"),
+    check_refusal("--base-url http://[", "--base-url: 'http://[' is not an address"),
+    check_refusal("--base-url http://x:99999", "--base-url: 'http://x:99999' is not an address"),
     check_refusal("--origin-url ftp://x", "--origin-url: 'ftp://x' is not an address"),
     check_refusal("--allow flags", "unknown word 'flags'; did you mean flag?"),
     check_refusal("--timeout soon", "'soon'"),
@@ -218,6 +220,13 @@ REFUSALS = [
     check_refusal(
         "--assume operation_pth=x",
         "the check does not take 'operation_pth'; it takes operation_path",
+    ),
+    check_refusal("--assume 'limit_parameter=a b'", "limit_parameter cannot be 'a b'"),
+    Refusal(
+        "contract check --base-url https://127.0.0.1:9 --ca-file hosting-emulator.yaml",
+        "--ca-file: hosting-emulator.yaml contains no PEM certificate that can be read",
+        files={"hosting-emulator.yaml": ""},
+        variables=CHECKED_SERVER,
     ),
     *(
         check_refusal(

@@ -51,9 +51,12 @@ def check(options: CheckOptions) -> Report:
 def _connect(options: CheckOptions, root: str) -> Address:
     try:
         return options.connect(root, timeout_s=options.timeout_s, ca_file=options.ca_file)
-    except (OSError, ssl.SSLError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise CheckRefused(f"cannot use {options.ca_file} as authorities: {reason}") from error
+    except ssl.SSLError as error:
+        fault = "contains no PEM certificate that can be read"
+        raise CheckRefused(f"--ca-file: {options.ca_file} {fault}") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise CheckRefused(f"--ca-file: cannot read {options.ca_file}: {reason}") from error
 
 
 def _world_in(root: str) -> str:

@@ -72,11 +72,9 @@ def _clauses_of_call(spec: CallSpec) -> CallClauses:
     for clause in CLAUSES.values():
         if clause.text == _address(spec):
             call = clause.key
-    for word in ("response", "accepted", "200"):
-        response = call.replace(".call", f".{word}")
-        if response in CLAUSES:
-            return CallClauses(call, response)
-    return CallClauses(call, "durable")
+    names = [call.replace(".call", f".{word}") for word in ("response", "accepted", "200")]
+    response = next((name for name in names if name in CLAUSES), "durable")
+    return CallClauses(call, response)
 
 
 #: The sentences about the address and the response of each call, by the call.

@@ -26,10 +26,6 @@ class CreatedRecords:
         """Record that the change of a call has been undone."""
         self._undone_calls.add(call_id)
 
-    def is_undone(self, call_id: str) -> bool:
-        """Return whether the change of a call has been undone."""
-        return call_id in self._undone_calls
-
     def ids_of(self, call_id: str) -> list[str]:
         """Return the ids of the records that a call created."""
         return self._labels.get(call_id, [])

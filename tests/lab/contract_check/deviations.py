@@ -353,6 +353,15 @@ edit_success(
 )
 
 
+def _shared_with_nothing(compute: dict[str, Any]) -> None:
+    compute["data_mode"] = "shared"
+    if compute["environment"] == "dev":
+        compute["database"] = None
+
+
+edit_success(_COMPUTE, "shared with no database", "compute.data_mode", _shared_with_nothing)
+
+
 def _production(compute: dict[str, Any]) -> None:
     if compute["environment"] == "prod":
         compute["environment"] = "production"
@@ -583,6 +592,21 @@ def a_deployment_named_at_first_only(exchange: Exchange) -> None:
         operation = exchange.json
         operation.pop("deployment_id", None)
         exchange.json = operation
+
+
+@stateful_deviation("a retry of the source counts as another request", "condition.reused")
+class ARetryOfTheSourceCountsAsAnotherRequest(Tampering):
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+
+    def before(self, exchange: Exchange) -> None:
+        key = exchange.request_headers.get("Idempotency-Key", "")
+        if exchange.path.endswith(_INITIALIZE) and key in self._keys:
+            exchange.request_json = {"expected_source_generation": 777}
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and exchange.path.endswith(_INITIALIZE):
+            self._keys.add(exchange.request_headers["Idempotency-Key"])
 
 
 @stateful_deviation("what has ended goes on", "durable")

@@ -84,6 +84,8 @@ class _TamperedAddress(Address):
         request_headers = {"Host": self._host, **headers}
         exchange = Exchange(method, path, request_headers, body or b"")
         self._served.serve(exchange)
+        if exchange.hangs:
+            return ServerResponse(title, broken="no response within 10 s")
         return ServerResponse(
             title, exchange.status, tuple(exchange.headers.items()), exchange.body
         )

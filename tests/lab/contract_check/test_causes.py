@@ -222,6 +222,30 @@ def test_accepted_requests_are_one_cause_if_one_breaks_all_sentences_of_the_othe
     ]
 
 
+def test_a_difference_can_show_that_two_faults_have_one_cause() -> None:
+    causes = causes_of(
+        [
+            difference(("dns.call",), response("a"), "the first fault"),
+            difference(("flag.call",), response("b"), "the second fault"),
+            difference(("json",), response("c"), "the third fault"),
+            difference(("dns.call",), response("d"), "the second fault"),
+        ]
+    )
+
+    assert faults(causes) == ["the first fault, and 1 other fault", "the third fault"]
+    assert (set(causes[0].keys), causes[0].count) == ({"flag.call", "dns.call"}, 3)
+
+
+def test_an_accepted_request_without_a_response_of_its_own_is_described_by_its_observation() -> (
+    None
+):
+    (cause,) = causes_of(
+        [difference(("keys.body",), "two keys without a name", "it should have been refused")]
+    )
+
+    assert cause.fault == "it should have been refused: two keys without a name"
+
+
 def test_a_fault_of_responses_that_all_have_another_fault_is_the_same_cause() -> None:
     page = response("a")
     causes = causes_of(

@@ -93,6 +93,73 @@ class WaitsUntilADate(Tampering):
             exchange.headers["Retry-After"] = format_datetime(now + timedelta(seconds=30), True)
 
 
+class WaitsUntilADateByAnUnknownClock(WaitsUntilADate):
+    """Sends no Date header, so the date in Retry-After shows no delay."""
+
+    def after(self, exchange: Exchange) -> None:
+        super().after(exchange)
+        exchange.headers.pop("Date", None)
+
+
+class KeysMayNotRead(Tampering):
+    """Refuses reads with an API key."""
+
+    def __init__(self, status: int, code: str) -> None:
+        self._status = status
+        self._code = code
+
+    def after(self, exchange: Exchange) -> None:
+        is_key = exchange.request_headers.get("Authorization", "").startswith("Bearer phk_")
+        if is_key and exchange.path.endswith("/edge-dns"):
+            refuse(exchange, self._status, self._code)
+
+
+class IsBusyWithAnotherKey(Tampering):
+    """Cannot apply the domains under the key of another call."""
+
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+
+    def after(self, exchange: Exchange) -> None:
+        key = exchange.request_headers.get("Idempotency-Key", "")
+        if not exchange.path.endswith("/domains"):
+            self._keys.add(key)
+        elif key in self._keys:
+            refuse(exchange, 503, "service_unavailable")
+
+
+class PollsNowhere(Tampering):
+    """Has no path of operations that the check can guess."""
+
+    def before(self, exchange: Exchange) -> None:
+        exchange.path = exchange.path.replace("/operations/", "/jobs/")
+
+
+class RefusesInitializing(Tampering):
+    def before(self, exchange: Exchange) -> None:
+        self._is_affected = exchange.path.endswith("/source:initialize")
+
+    def after(self, exchange: Exchange) -> None:
+        if self._is_affected and exchange.status not in (401, 404):
+            refuse(exchange, 403, "forbidden")
+
+
+class PagesAreOutOfReach(Tampering):
+    """Refuses to list the deployments of a query, except for the first page that a cursor names."""
+
+    def __init__(self, query: str) -> None:
+        self._query = query
+        self._listed_paths: set[str] = set()
+
+    def after(self, exchange: Exchange) -> None:
+        if "/deployments" not in exchange.path or self._query not in exchange.path:
+            return
+        if "cursor" in exchange.path and not self._listed_paths:
+            self._listed_paths.add(exchange.path)
+        elif exchange.ok and exchange.path not in self._listed_paths:
+            refuse(exchange, 503, "service_unavailable")
+
+
 LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {
     "an operation cannot start now": (
         lambda: Refuses("/domains", 409, "project_identity_unavailable"),
@@ -118,7 +185,49 @@ LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {
     "redeeming takes more": (RedeemsOtherwise, "states.ticket-once tickets.revokes"),
     "ids are left out": (WithoutIds, "deployment.id ticket.origin"),
     "waits until a date": (WaitsUntilADate, ""),
+    "waits until a date, by an unknown clock": (WaitsUntilADateByAnUnknownClock, ""),
+    "API keys may not read": (lambda: KeysMayNotRead(403, "forbidden"), ""),
+    "API keys find no project": (lambda: KeysMayNotRead(404, "resource_not_found"), ""),
+    "later pages are out of reach": (lambda: PagesAreOutOfReach("limit=15&cursor"), ""),
 }
+
+
+@pytest.mark.parametrize(
+    ("tampering", "key", "reason"),
+    [
+        (
+            Refuses("/user-api-keys", 403, "interactive_login_required"),
+            "limit.key",
+            "--token must be from an interactive session",
+        ),
+        (IsBusyWithAnotherKey(), "domains.reused", "503 service_unavailable"),
+        (
+            PollsNowhere(),
+            "operation.result",
+            "where to poll operations is unknown: set it with --assume operation_path=/v1/…",
+        ),
+        (
+            RefusesInitializing(),
+            "source.call",
+            "the contract does not say which role or permission it needs",
+        ),
+        (PagesAreOutOfReach("limit=15"), "deployments.page-through", "503 service_unavailable"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Tampering) else "",
+)
+def test_a_refusal_that_the_contract_leaves_open_is_the_reason_why_a_sentence_is_skipped(
+    tampering: Tampering, key: str, reason: str
+) -> None:
+    report = TamperedWorld(tampering).checked()
+
+    assert differing(report) == {}
+    assert reason in with_verdict(report, "skipped")[key][0]
+
+
+def test_an_api_key_that_the_server_does_not_know_is_no_token() -> None:
+    report = TamperedWorld().checked(allow=frozenset(), api_key="phk_" + "x" * 43)
+
+    assert differing(report).keys() == {"auth.kinds"}
 
 
 @pytest.mark.parametrize("name", LEGAL)

@@ -30,6 +30,8 @@ SAMPLE = {
     "source_profile=immediate",
     "unknown_body_fields=refused",
     "timestamp_form=offset",
+    "request_id_invalid=ignored",
+    "idempotency_remembers=all_answers",
     "operation_path=/v1/projects/{project_id}/operations/{operation_id}",
 }
 
@@ -220,10 +222,13 @@ def test_the_contract_check_accepts_a_base_url_that_ends_in_v1(
     assert differing(report) == {}
 
 
-def test_the_contract_check_needs_unusual_parameter_names_as_options() -> None:
+@pytest.mark.parametrize("unknown_query_parameters", ["ignored", "refused"])
+def test_the_contract_check_needs_unusual_parameter_names_as_options(
+    unknown_query_parameters: str,
+) -> None:
     names = {"cursor_parameter": "from", "limit_parameter": "n", "environment_parameter": "where"}
     served = TamperedWorld()
-    served.set_assumptions(**names)
+    served.set_assumptions(**names, unknown_query_parameters=unknown_query_parameters)
 
     without_names = served.checked(allow=frozenset())
     with_names = served.checked(allow=frozenset(), assumed=names)
@@ -232,7 +237,8 @@ def test_the_contract_check_needs_unusual_parameter_names_as_options() -> None:
     skipped = with_verdict(without_names, "skipped")
     assert "set it with --assume limit_parameter=NAME" in skipped["limit.page-size"][0]
     assert "set it with --assume environment_parameter=NAME" in skipped["compute.query"][0]
-    assert with_names["assumptions"] == names
+    observed = {"unknown_query_parameters": unknown_query_parameters, **with_names["assumptions"]}
+    assert observed == {"unknown_query_parameters": unknown_query_parameters, **names}
 
 
 class PollsElsewhere(Tampering):

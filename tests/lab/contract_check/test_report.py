@@ -42,6 +42,127 @@ def test_an_operation_state_that_goes_back_is_noted_and_breaks_no_sentence() -> 
     assert [note for note in report["notes"] if "it was running and is queued again" in note]
 
 
+class ListsInNoOrder(Tampering):
+    """Puts the second deployment of each page first."""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and path_ends_with(exchange, "/deployments"):
+            first, second, *others = exchange.json["items"] + [None] * 2
+            items = [item for item in (second, first, *others) if item is not None]
+            exchange.json = {**exchange.json, "items": items}
+
+
+class IgnoresEmptyRequestIds(Tampering):
+    """Treats an empty X-Request-Id like a missing one, and refuses one that is too long."""
+
+    def before(self, exchange: Exchange) -> None:
+        if exchange.request_headers.get("X-Request-Id") == "":
+            del exchange.request_headers["X-Request-Id"]
+
+
+class Queues(Tampering):
+    """Creates API keys with status 202."""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.status == 201 and path_ends_with(exchange, "/user-api-keys"):
+            exchange.status = 202
+
+
+class LosesResponses(Tampering):
+    """Loses the responses to the first `count` requests of a call, or to those that succeed."""
+
+    def __init__(self, ending: str, count: int, *, only_successes: bool = False) -> None:
+        self._ending = ending
+        self._remaining = count
+        self._only_successes = only_successes
+
+    def after(self, exchange: Exchange) -> None:
+        is_affected = exchange.ok or not self._only_successes
+        if is_affected and path_ends_with(exchange, self._ending) and self._remaining > 0:
+            self._remaining -= 1
+            exchange.hangs = True
+
+
+class RepeatsInitializations(Tampering):
+    """A retry of the source's initialization starts another operation."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and path_ends_with(exchange, "/source:initialize"):
+            key = exchange.request_headers["Idempotency-Key"]
+            if key in self._ids:
+                exchange.json = {**exchange.json, "id": self._ids[key]}
+            self._ids[key] = "7ZZZZZZZZZZZZZZZZZZZZZZZZW"
+
+
+@pytest.mark.parametrize(
+    ("tampering", "note"),
+    [
+        (ListsInNoOrder(), "deployments are ordered neither by newest nor by oldest first"),
+        (
+            IgnoresEmptyRequestIds(),
+            "an empty X-Request-Id is not treated like one that is too long",
+        ),
+        (Queues(), "key_created_status is 202, which no assumption can express"),
+        (
+            RepeatsInitializations(),
+            "a retry of initialize_managed_source starts another operation",
+        ),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Tampering) else "",
+)
+def test_the_contract_report_notes_behavior_that_breaks_no_sentence(
+    tampering: Tampering, note: str
+) -> None:
+    report = TamperedWorld(tampering).checked()
+
+    assert differing(report) == {}
+    assert note in report["notes"]
+
+
+def test_the_contract_check_stops_when_the_server_no_longer_responds() -> None:
+    reason = "the server did not respond to 3 requests in a row"
+
+    report = TamperedWorld(LosesResponses("/user-api-keys", 1000)).checked()
+
+    assert f"the check was stopped: {reason}" in report["notes"]
+    differences = differing(report)
+    assert differences.keys() == {"keys.call", "paths"}
+    assert differences["paths"] == [f"while asking: {reason}"]
+    assert with_verdict(report, "skipped")["domains.idempotent"] == [reason]
+    assert "dns.call" in with_verdict(report, "holds")
+
+
+def test_the_contract_check_goes_on_after_two_requests_without_a_response() -> None:
+    report = TamperedWorld(LosesResponses("/user-api-keys", 2)).checked()
+
+    assert differing(report).keys() == {"keys.call"}
+    assert not [note for note in report["notes"] if "was stopped" in note]
+
+
+def test_a_lost_response_to_the_switch_of_the_flag_is_noted() -> None:
+    loses_the_switch = LosesResponses("/powered-by-flag", 1, only_successes=True)
+
+    report = TamperedWorld(loses_the_switch).checked(allow=frozenset(["flag"]))
+
+    note = "whether the flag was switched on is unknown: no response arrived"
+    assert note in report["notes"]
+    assert differing(report).keys() == {"flag.call"}
+    (reason,) = with_verdict(report, "skipped")["flag.on"]
+    assert reason.endswith("(show): no response within 10 s")
+
+
+def test_a_server_that_never_responds_leaves_everything_unchecked() -> None:
+    report = TamperedWorld(LosesResponses("", 1000)).checked()
+
+    assert report["unchecked"] == (
+        "No request succeeded (GET /v1/projects/{project_id}/edge-dns: no response within 10 s): "
+        "nothing could be checked."
+    )
+
+
 class OtherRequestIds(Tampering):
     def after(self, exchange: Exchange) -> None:
         if exchange.status == 404 and "/v1/" in exchange.path:
