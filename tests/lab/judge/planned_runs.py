@@ -40,8 +40,9 @@ class PlannedRuns(TrialRuns):
 
     `findings` are the conduct findings of clean runs by the text of their trial, to which ` alone` may
     be appended. `missed` is the number of requests that reached the default world in the run with a
-    base path. `refused` are the numbers of the requests that the clean runs see refused. `log` lists
-    the texts of all runs, with ` alone` where a run was alone.
+    base path. `refused` are the numbers of the requests that the clean runs see refused, and
+    `unauthenticated` is the number of further requests without a valid token. `log` lists the texts
+    of all runs, with ` alone` where a run was alone.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class PlannedRuns(TrialRuns):
         findings: dict[str, list[ConductFinding]] | None = None,
         missed: int = 0,
         refused: Sequence[int] = (),
+        unauthenticated: int = 0,
     ) -> None:
         super().__init__(self._no_run, limit_s=None, skip_rules=())
         self._results = results
@@ -66,6 +68,7 @@ class PlannedRuns(TrialRuns):
             else request.exchange
             for request in self._requests
         ]
+        self._unauthenticated = unauthenticated
         self._log_lock = threading.Lock()
         self.log: list[str] = []
 
@@ -77,7 +80,8 @@ class PlannedRuns(TrialRuns):
         visit = RunVisit()
         visit.base_url = "http://127.0.0.1:1/worlds/run-2"
         visit.start = state()
-        visit.observation = Observation(self._requests, state(), request_count=len(self._requests))
+        request_count = len(self._requests) + self._unauthenticated
+        visit.observation = Observation(self._requests, state(), request_count=request_count)
         findings = self._findings.get(str(trial), [])
         if alone:
             findings = self._findings.get(f"{trial} alone", findings)

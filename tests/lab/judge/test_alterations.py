@@ -82,6 +82,20 @@ def test_a_part_that_no_response_has_cannot_be_altered() -> None:
         alteration_of(trial, DEPLOYMENTS)
 
 
+@pytest.mark.parametrize("status", [0, 302])
+def test_a_response_that_was_lost_or_redirects_is_not_altered(status: int) -> None:
+    (request, *_) = DEPLOYMENTS
+    exchange = structs.replace(request.exchange, status=status)
+    assert plan_alterations([replace(request, exchange=exchange)]) == ()
+
+
+def test_a_class_of_statuses_that_no_response_has_cannot_be_altered() -> None:
+    trial = AlteredTrial.read("alter/list_deployments/4xx/status")
+    message = "the clean run has no response to list_deployments with a status of 4xx"
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        alteration_of(trial, DEPLOYMENTS)
+
+
 @pytest.mark.parametrize("trial", plan_alterations(DEPLOYMENTS), ids=str)
 def test_a_trial_is_read_from_the_text_that_a_report_shows(trial: AlteredTrial) -> None:
     assert read_trial(str(trial)) == trial

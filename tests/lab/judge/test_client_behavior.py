@@ -46,14 +46,31 @@ def test_a_difference_between_the_unaltered_runs_does_not_count() -> None:
     assert effect_of(shown, first, second) == "shows"
 
 
+def test_output_that_is_unknown_shows_nothing() -> None:
+    silent = ClientBehavior(0, hung=False, requests=USUAL.requests)
+    other = behavior(*USUAL.requests, lines=("done: None",))
+    assert effect_of(other, silent, USUAL) == "ignores"
+    assert effect_of(other, USUAL, silent) == "ignores"
+    assert effect_of(silent, USUAL, USUAL) == "ignores"
+
+
 def test_the_difference_names_the_exit_code_or_the_first_request() -> None:
     assert behavior_difference(behavior(code=1), USUAL) == "exit code 1"
     assert behavior_difference(behavior("GET /a"), USUAL) == "it does not send GET /b"
     more = behavior("GET /a", "GET /b", "GET /c")
     assert behavior_difference(more, USUAL) == "it also sends GET /c"
+    stuck = ClientBehavior(-9, hung=True, requests=())
+    assert behavior_difference(stuck, USUAL) == "it did not end in time"
+    shown = behavior("GET /b", "GET /a", lines=("done: None",))
+    assert behavior_difference(shown, USUAL) == "its output differs"
 
 
 def test_equal_requests_have_the_same_text_however_they_are_written() -> None:
     first = sent_request_text("PUT", "/a?x=1&y=2", '{"b": 1, "a": 2}', "K")
     second = sent_request_text("PUT", "/a?y=2&x=1", '{"a":2,"b":1}', "K")
     assert first == second == 'PUT /a?x=1&y=2 as K {"a": 2, "b": 1}'
+
+
+def test_a_request_body_that_is_not_json_is_part_of_the_text_as_it_is() -> None:
+    text = sent_request_text("PUT", "/a", "b=1&a=2", "")
+    assert text == "PUT /a b=1&a=2"

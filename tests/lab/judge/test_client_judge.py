@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from hosting_emulator.sdk import ControlError
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CauseText
 from hosting_emulator_lab.judge.causes import Symptom
@@ -342,6 +343,38 @@ def test_a_client_that_sends_nothing_could_not_be_judged() -> None:
     judgment = judge(PlannedRuns(calls=()))
     assert judgment.exit_code == 2
     assert "sends no request" in judgment.unproven[0]
+
+
+def test_a_client_without_a_valid_token_could_not_be_judged() -> None:
+    judgment = judge(PlannedRuns(calls=(), unauthenticated=2))
+    assert judgment.exit_code == 2
+    assert judgment.unproven == [
+        "None of the command's requests has a valid token or API key, such as HOSTING_TOKEN."
+    ]
+
+
+def test_a_judgment_that_is_stopped_before_its_first_run_ends_has_no_result() -> None:
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        raise RunsStopped
+
+    with pytest.raises(RunsStopped):
+        judge(PlannedRuns(clean_ends=ends))
+
+
+@pytest.mark.parametrize("error", [ControlError("refused"), RunsStopped()])
+def test_an_alteration_that_could_not_be_made_counts_as_not_tried(error: Exception) -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) == "alter/create_user_api_key/2xx/status":
+            raise error
+        return None
+
+    judgment = judge(PlannedRuns(results))
+
+    assert (judgment.exit_code, judgment.headline) == (0, "survived")
+    assert [str(trial) for trial in judgment.dependencies.not_tried] == [
+        "alter/create_user_api_key/2xx/status"
+    ]
+    assert len(judgment.dependencies.effects) == 2
 
 
 def test_a_budget_that_is_used_up_proves_nothing() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.client_behavior import Effect
 from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
-from hosting_emulator_lab.judge.dependency_texts import dependency_lines
+from hosting_emulator_lab.judge.dependency_texts import cause_of_alteration, dependency_lines
 from hosting_emulator_lab.judge.judgment_document import judgment_document
 from hosting_emulator_lab.judge.judgment_junit import judgment_junit
 from hosting_emulator_lab.judge.judgment_page import judgment_page
@@ -52,6 +52,33 @@ def test_the_sentences_group_the_parts_by_effect() -> None:
         "(list_deployments).",
         "Not tried, 1 part: the header Content-Type (list_deployments).",
     ]
+
+
+def test_a_client_that_needs_an_optional_field_depends_on_its_presence() -> None:
+    url = effect("remove:/items/*/url", "depends", is_allowed=True)
+    assert dependency_lines(ClientDependencies([url])) == [
+        "Depends on `items[].url` (list_deployments).",
+        "Depends on something the contract does not promise: the presence of `items[].url` "
+        "(list_deployments).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trial", "cause"),
+    [
+        ("list_deployments/2xx/reorder:/items", "depends-on-order"),
+        ("list_deployments/2xx/header:X-Request-Id", "depends-on-response-headers"),
+        ("list_deployments/2xx/status", "expects-one-success-status"),
+        ("list_deployments/4xx/status", "decides-by-problem-status"),
+        ("get_operation/2xx/remove:/result", "depends-on-result"),
+        ("get_operation/2xx/remove:/result/url", "depends-on-result"),
+        ("list_deployments/2xx/remove:/items/*/url", "needs-optional-field"),
+    ],
+)
+def test_an_alteration_has_the_cause_of_the_variation_that_shows_the_same_mistake(
+    trial: str, cause: str
+) -> None:
+    assert cause_of_alteration(AlteredTrial.read(f"alter/{trial}")).id == cause
 
 
 def test_a_part_has_the_strongest_effect_of_its_alterations() -> None:

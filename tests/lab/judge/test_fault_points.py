@@ -69,3 +69,10 @@ def test_only_the_creation_of_a_key_is_tried_with_an_uncertain_result():
 
 def test_a_call_can_be_tried_with_every_problem_code():
     assert len(faults_for("list_deployments", ["abort:*", "abort"])) == len(PROBLEMS)
+
+
+def test_wire_stands_for_all_kinds_of_wire_faults():
+    faults = faults_for("list_deployments", ["wire"])
+
+    assert faults == faults_for("list_deployments", KINDS)
+    assert {"timeout", "abort:rate_limited"} <= set(faults)

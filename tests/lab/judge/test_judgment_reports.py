@@ -144,6 +144,11 @@ def test_only_the_first_symptoms_are_shown_and_the_others_are_counted() -> None:
     many = judgment(replace(ERROR, symptoms=symptoms))
     assert "and at 2 other trials" in judgment_text(many, repeat)
     assert len(judgment_document(many, repeat)["causes"][0]["symptoms"]) == 5
+    other_trials = "<li><code>vary/3</code></li><li><code>vary/4</code></li>"
+    assert f"<summary>Other trials: 2</summary><ul>{other_trials}</ul>" in judgment_page(
+        many, repeat
+    )
+    assert "Other trials" not in judgment_page(judgment(ERROR), repeat)
 
 
 def test_the_text_says_in_short_what_the_clean_run_exercised_of_the_contract() -> None:

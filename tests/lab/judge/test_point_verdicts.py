@@ -59,6 +59,10 @@ def test_a_point_whose_fault_hit_no_request_is_not_reached():
     assert verdict_and_reasons(hit=False) == ["not reached"]
 
 
+def test_a_run_that_did_not_end_hung_although_its_fault_hit_no_request():
+    assert verdict_and_reasons(hung=True, hit=False) == ["hung", "it did not end within 10 s"]
+
+
 def test_another_exit_code_is_a_failure():
     assert verdict_and_reasons(3) == ["failed", "exit code 3"]
 

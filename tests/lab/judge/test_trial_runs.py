@@ -7,12 +7,15 @@ import threading
 
 import pytest
 
-from hosting_emulator_lab.judge.run_results import RunEnd
+from hosting_emulator_lab.judge.client_requests import ObservedResponse, number_requests
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
 from hosting_emulator_lab.run_conditions import RunConditions
-from tests.lab.judge.samples import sample_clean_run, sample_observation
+from tests.lab.judge.samples import exchange, sample_clean_run, sample_observation, state
 
 PATIENCE_S = 10.0
 
@@ -106,3 +109,70 @@ def test_a_client_may_wait_longer_for_what_does_not_come(
     runs.trial(read_trial("create_user_api_key#1/timeout/after_commit"), sample_clean_run())
 
     assert limits_s == [limit_s]
+
+
+def listing(*cursors: str | None) -> Observation:
+    """Return the observation of a run that lists pages of deployments with these next cursors."""
+    responses = {}
+    exchanges = []
+    query = ""
+    for number, cursor in enumerate(cursors, 1):
+        exchanges.append(exchange("list_deployments", n=number, query=query))
+        content = {"items": []} if cursor is None else {"items": [], "next_cursor": cursor}
+        responses[(0, number)] = ObservedResponse(9, content)
+        query = f"cursor={cursor}"
+    return Observation(number_requests(exchanges, responses), state())
+
+
+WHOLE_LIST = listing("abc", None)
+FIRST_PAGE = listing("abc")
+
+
+def clean_run_that_lists(observation: Observation) -> CleanRun:
+    """Return a clean run in which the client prints `done`."""
+    ends = (RunEnd(0, printed_lines=("done",)), observation)
+    return CleanRun.of_two_runs(state(), ends, ends)
+
+
+def result_of(
+    trial: str, observation: Observation, clean: CleanRun, printed_lines: tuple[str, ...]
+) -> TrialResult:
+    """Return the result of a trial in which the client lists deployments and prints lines."""
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        visit.observation = observation
+        visit.altered_count = 1
+        return RunEnd(0, printed_lines=printed_lines)
+
+    return TrialRuns(perform, limit_s=None).trial(read_trial(trial), clean)
+
+
+@pytest.mark.parametrize(
+    ("printed_lines", "effect", "reasons"),
+    [(("done",), "ignores", ()), (("done: None",), "shows", ("its output differs",))],
+)
+def test_an_altered_run_that_only_prints_something_else_says_so(
+    printed_lines: tuple[str, ...], effect: str, reasons: tuple[str, ...]
+) -> None:
+    trial = "alter/list_deployments/2xx/remove:/next_cursor"
+    clean = clean_run_that_lists(WHOLE_LIST)
+
+    result = result_of(trial, WHOLE_LIST, clean, printed_lines)
+
+    assert (result.effect, result.reasons) == (effect, reasons)
+
+
+@pytest.mark.parametrize(
+    ("clean_listing", "page"),
+    [(WHOLE_LIST, "list_deployments#1"), (FIRST_PAGE, "")],
+    ids=["the clean run reads on", "the clean run stops too"],
+)
+def test_a_client_stopped_at_a_page_only_if_its_clean_run_reads_on(
+    clean_listing: Observation, page: str
+) -> None:
+    clean = clean_run_that_lists(clean_listing)
+
+    assert result_of("vary/1", FIRST_PAGE, clean, ("done",)).stopped_at_page == page
+    assert result_of("vary/1", WHOLE_LIST, clean, ("done",)).stopped_at_page == ""

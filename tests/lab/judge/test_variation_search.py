@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hosting_emulator_lab.judge.variation_search import NarrowFailure, PointSearch
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import VariedTrial
+from hosting_emulator_lab.judge.variation_search import (
+    NarrowFailure,
+    PointSearch,
+    varied_results,
+)
 
 POINTS = tuple(f"point-{number}" for number in range(16))
 
@@ -108,3 +114,19 @@ def test_a_search_makes_no_more_runs_than_it_may() -> None:
     runs.failures(most_runs=10)
 
     assert len(runs.log) <= 10
+
+
+def run_successfully(trial: VariedTrial) -> TrialResult:
+    return TrialResult(trial, "survived", (), 0, 0.5)
+
+
+def test_a_client_that_does_not_fail_has_the_result_of_the_whole_trial() -> None:
+    trial = VariedTrial("1")
+
+    assert list(varied_results(trial, run_successfully, [])) == [run_successfully(trial)]
+
+
+def test_a_trial_without_points_to_try_makes_no_run() -> None:
+    trial = VariedTrial("1")
+
+    assert list(varied_results(trial, run_successfully, trial.conditions.vary_only)) == []

@@ -89,3 +89,13 @@ def test_an_operation_of_another_program_is_not_a_change_of_the_run() -> None:
     changes.ignore_operation("X")
     rows = changes.state(state(), observation, [chapter], begins_at_start=True)
     assert not rows["operation"]
+
+
+def test_a_chapter_that_was_released_changes_nothing() -> None:
+    observation: Any = _Observation()
+    chapter: Any = _Chapter(0, "default")
+    chapter.released = True
+    run_world: Any = _World()
+    start = state(user_api_keys={"1": key_row("old")})
+    assert WorldChanges(run_world).state(start, observation, [chapter]) == start
+    assert observation.exports == []
