@@ -62,6 +62,10 @@ def compared(
             {"type": "https://docs.example/errors/forbidden"},
             {"type": "http://127.0.0.1:1/_emulator/docs/errors/forbidden"},
         ),
+        (
+            {"says": f"{A} at 2026-02-30T00:00:00Z"},
+            {"says": f"{B} at 2026-02-30T00:00:00Z"},
+        ),  # no moment
         ({"host": "shop.prod.localhost"}, {"host": "shop.world-9.prod.localhost"}),
         ({"origin": "https://dev-a-b-c.x.example"}, {"origin": "https://dev-x-y-z.x.example"}),
     ],
@@ -86,6 +90,7 @@ def test_generated_values_of_a_replay_may_differ(recorded: Any, new: Any):
         ({"next_cursor": "abc"}, {"next_cursor": "a=b"}, "body.next_cursor"),
         ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-02T01:00:01Z"}, "body.at"),
         ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-03T01:00:00Z"}, "body.at"),
+        ({"at": "2026-02-30T00:00:00Z"}, {"at": "2026-02-31T00:00:00Z"}, "body.at"),
         ({"type": "https://d/errors/a"}, {"type": "https://d/errors/b"}, "body.type"),
         ({"host": "shop.prod.localhost"}, {"host": "blog.prod.localhost"}, "body.host"),
         ({"says": f"operation {A}"}, {"says": f"deployment {B}"}, "body.says"),
@@ -149,3 +154,18 @@ def test_a_replay_compares_bodies_that_are_not_json_as_text():
 
     assert not comparison.differences(first, renamed, AT_ONCE)
     assert comparison.differences(plain, document, AT_ONCE)
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "code"),
+    [
+        (409, '{"code": "idempotency_key_reused"}', "idempotency_key_reused"),
+        (200, '{"code": "idempotency_key_reused"}', None),
+        (409, '{"code": 7}', None),
+        (502, "<h1>Bad Gateway</h1>", None),
+        (404, '["code"]', None),
+        (404, None, None),
+    ],
+)
+def test_only_a_problem_has_a_code(status: int, text: str | None, code: str | None):
+    assert RecordedResponse(status, (), text).code == code

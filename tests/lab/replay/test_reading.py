@@ -8,12 +8,36 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator_lab.replay import RecordRefused, read_record
+from hosting_emulator_lab.replay import (
+    RecordRefused,
+    ReplayedExchange,
+    ReplayReport,
+    read_record,
+    report_document,
+)
+from hosting_emulator_lab.replay.recording import RecordedExchange
 
 FINE: dict[str, Any] = {
     "startedDateTime": "2026-01-01T00:00:00Z",
     "request": {"method": "GET", "url": "http://h/v1/projects/p/edge-dns", "headers": []},
     "response": {"status": 200, "headers": [], "content": {"size": 2, "text": "{}"}},
+}
+
+
+#: An exchange of the emulator's request log.
+LOGGED: dict[str, Any] = {
+    "n": 1,
+    "at": "2026-01-01T00:00:00Z",
+    "method": "POST",
+    "path": "/v1/organizations/o/user-api-keys",
+    "query": "",
+    "call": "create_user_api_key",
+    "user_id": "",
+    "user": None,
+    "status": 201,
+    "lost": None,
+    "request": {"headers": [], "body": "{}", "body_bytes": 2, "body_cut": False},
+    "response": {"headers": [], "body": '{"replayed": false}', "body_cut": False},
 }
 
 
@@ -201,3 +225,58 @@ def test_junk_anywhere_in_a_recording_is_accepted_or_refused_in_one_line(path: t
             messages.append(str(refused))
 
     assert [message for message in messages if "\n" in message or not message] == []
+
+
+# --- Exchanges of the request log -----------------------------------------------------------------
+
+
+def read_logged(*items: Any) -> RecordedExchange:
+    """Read exchanges of the request log that stand for one request."""
+    (request,) = read_record(list(items)).requests
+    return request
+
+
+@pytest.mark.parametrize("document", [LOGGED, [LOGGED], {"items": [LOGGED]}])
+def test_exchanges_of_the_log_are_read_alone_in_a_list_and_in_a_page(document: Any):
+    record = read_record(document)
+
+    (request,) = record.requests
+    assert (request.target, request.body) == ("/v1/organizations/o/user-api-keys", b"{}")
+    assert request.response is not None
+    assert request.response.text == '{"replayed": false}'
+    assert record.from_emulator
+
+
+def test_the_response_to_a_request_that_was_delivered_twice_is_the_one_that_arrived():
+    first = {**LOGGED, "discarded": True}
+    unrelated = {**LOGGED, "n": 2, "second_delivery_of": 9, "status": 202}
+    second = {**LOGGED, "n": 3, "second_delivery_of": 1, "status": 200}
+
+    response = read_logged(first, unrelated, second).response
+
+    assert response is not None
+    assert response.status == 200
+
+
+@pytest.mark.parametrize("members", [{"lost": "connection_reset"}, {"status": 0}])
+def test_a_lost_response_of_the_log_did_not_arrive(members: Any):
+    assert read_logged({**LOGGED, **members}).response is None
+
+
+@pytest.mark.parametrize("body", [{"body": "{", "body_cut": True}, {"body": None}])
+def test_a_logged_request_with_a_part_of_its_body_cannot_be_sent(body: Any):
+    request = read_logged({**LOGGED, "request": {**LOGGED["request"], **body}})
+
+    assert request.unsendable == "only a part of its body was recorded"
+
+
+def test_a_report_contains_no_status_where_no_response_arrived():
+    record = read_record([{**LOGGED, "lost": "connection_reset"}])
+    exchange = ReplayedExchange(record.requests[0], None, skipped="its method cannot be sent")
+
+    document = report_document(ReplayReport("shop", [exchange], []), record)
+
+    (request,) = document["requests"]
+    assert (request["recorded_status"], request["status"]) == (None, None)
+    assert (request["same"], request["skipped"]) == (False, "its method cannot be sent")
+    assert (document["sent"], document["differ"], document["skipped"]) == (0, 0, 1)

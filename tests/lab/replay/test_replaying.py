@@ -337,6 +337,21 @@ ODD_REQUESTS: list[tuple[str, str, dict[str, str], bytes | None, int]] = [
 ]
 
 
+def test_a_recorded_body_that_is_not_text_is_sent_unchanged(api: HttpWorld):
+    api.set_flag(True)
+    har = api.emulator.requests.har()
+    posted = har["log"]["entries"][0]["request"]["postData"]
+    posted.update({"text": "//4=", "encoding": "base64"})
+    record = read_record(har)
+    assert record.requests[0].body == b"\xff\xfe"
+
+    report = replay_in_fresh_world(api.emulator.control, record)
+
+    (exchange,) = report.requests
+    assert exchange.response is not None
+    assert exchange.response.members["detail"] == "The request body is not UTF-8 (byte 0)."
+
+
 @pytest.mark.parametrize(("method", "path", "headers", "body", "status"), ODD_REQUESTS)
 def test_an_odd_request_is_sent_exactly_as_recorded(
     api: HttpWorld, method: str, path: str, headers: dict[str, str], body: bytes | None, status: int
