@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import pickle
 import signal
 import socket
 import sys
@@ -12,12 +14,14 @@ from urllib.request import Request, urlopen
 import pytest
 from freezegun import freeze_time
 
+from hosting_emulator import bootstrap
 from hosting_emulator.sdk import EmulatorUnreachable
 from pytest_hosting_emulator import (
     BackgroundEmulator,
     ProcessEmulator,
     RunningEmulator,
     StartError,
+    server,
 )
 from tests.plugin.conftest import Suite
 from tests.support.warm import programs
@@ -185,3 +189,61 @@ def test_a_test_that_freezes_time_does_not_reach_the_emulator(new_emulator: OwnE
         assert status == 200
         assert world.faults[0].hits == 1
         assert not now.startswith("2099")
+
+
+def test_a_background_emulator_that_does_not_stop_is_reported(monkeypatch: pytest.MonkeyPatch):
+    emulator = BackgroundEmulator().start()
+
+    with monkeypatch.context() as patches:
+        patches.setattr(threading.Thread, "is_alive", lambda _: True)
+        with pytest.raises(RuntimeError, match=r"^the emulator did not stop within 10 s$"):
+            emulator.stop()
+
+
+# --- The child process ----------------------------------------------------------------------------
+
+
+def test_the_child_process_sends_the_reason_why_its_emulator_cannot_start(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def fail(settings: object, send: object) -> None:
+        raise StartError(f"cannot start {settings}")
+
+    output = io.BytesIO()
+    monkeypatch.setattr(bootstrap, "run", fail)
+    monkeypatch.setattr(server, "_end_with", lambda _: None)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pickle.dumps("the settings"))))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output))
+
+    server.serve()
+
+    message = pickle.loads(output.getvalue())
+    assert isinstance(message, StartError)
+    assert str(message) == "cannot start the settings"
+
+
+@pytest.mark.parametrize(
+    ("closes_input", "parents"),
+    [(True, [7, 7, 7]), (False, [7, 7, 1])],
+    ids=["its input is closed", "its parent has ended"],
+)
+def test_the_child_process_ends_itself(
+    monkeypatch: pytest.MonkeyPatch, closes_input: bool, parents: list[int]
+):
+    """It ends even if its emulator does not stop within ten seconds."""
+    remaining_parents = list(parents)
+    actions: list[object] = []
+
+    def select_input(*_: object) -> tuple[list[object], list[object], list[object]]:
+        is_closed = closes_input and len(remaining_parents) == 1
+        return ([sys.stdin] if is_closed else [], [], [])
+
+    monkeypatch.setattr(server.select, "select", select_input)
+    monkeypatch.setattr(server.os, "getppid", lambda: remaining_parents.pop(0))
+    monkeypatch.setattr(server.os, "kill", lambda _, number: actions.append(number))
+    monkeypatch.setattr(server.time, "sleep", actions.append)
+
+    server._end_with(7)
+
+    assert actions == [signal.SIGTERM, 10, signal.SIGKILL]
+    assert len(remaining_parents) == (1 if closes_input else 0)

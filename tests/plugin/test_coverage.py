@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pytest_hosting_emulator import BackgroundEmulator
+from pytest_hosting_emulator.coverage import CoverageReport
 from tests.plugin.conftest import Suite
 
 TESTS = """
@@ -135,3 +139,50 @@ def test_a_run_without_worlds_says_so(suite: Suite):
     suite.passes("--hosting-emulator-coverage").stdout.fnmatch_lines(
         ["no test received a response from an emulated call"]
     )
+
+
+# --- The report of a run --------------------------------------------------------------------------
+
+
+class Terminal:
+    """The lines that a report prints."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def section(self, title: str) -> None:
+        self.lines.append(title)
+
+    def write_line(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def last_line(report: CoverageReport) -> str:
+    """Finish a run, and return the last line of its summary."""
+    list(report.pytest_sessionfinish())
+    terminal: Any = Terminal()
+    report.pytest_terminal_summary(terminal)
+    return str(terminal.lines[-1])
+
+
+def test_the_summary_says_that_the_coverage_of_a_crashed_worker_is_missing(tmp_path: Path):
+    report = CoverageReport(tmp_path, None, appends=False)
+
+    report.pytest_testnodedown(SimpleNamespace(workeroutput={}))
+    report.pytest_testnodedown(SimpleNamespace())
+
+    assert last_line(report) == "incomplete: a worker crashed, and its coverage is missing"
+
+
+def test_the_summary_says_why_the_file_was_not_written(tmp_path: Path):
+    (tmp_path / "reports").write_text("a file in the way of a folder")
+    report = CoverageReport(tmp_path, tmp_path / "reports" / "coverage.json", appends=False)
+
+    assert last_line(report).startswith("not written to reports/coverage.json: ")
+
+
+def test_a_file_that_does_not_exist_yet_can_be_appended_to(tmp_path: Path):
+    report = CoverageReport(tmp_path, tmp_path / "coverage.json", appends=True)
+
+    assert last_line(report) == "written to coverage.json"
+    assert json.loads((tmp_path / "coverage.json").read_text())["calls"] == {}

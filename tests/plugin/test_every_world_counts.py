@@ -324,6 +324,26 @@ def test_requests_of_an_emulator_that_was_restarted_count(suite: Suite):
     result.assert_outcomes(passed=1, errors=1)
 
 
+def test_requests_to_a_world_of_the_module_count_although_its_emulator_was_restarted(suite: Suite):
+    write(
+        suite,
+        """
+        from pytest_hosting_emulator import world_fixture
+
+        shop = world_fixture("module")
+
+        def test_it(shop, hosting_emulator_server):
+            ask(shop, "domains", "PUT")
+            hosting_emulator_server.start()
+        """,
+    )
+
+    result = suite.run(ERROR)
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*?missing-idempotency-key?"])
+
+
 def test_tests_inside_exec_use_its_emulator(suite: Suite):
     write(
         suite,

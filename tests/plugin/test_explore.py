@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from pytest_hosting_emulator import BackgroundEmulator
 from tests.plugin.conftest import Suite
 
 CLIENT = '''
@@ -443,3 +444,100 @@ def test_rules_that_are_left_out_are_not_reported_for_explored_runs(explored: Su
     result = explored.passes("--hosting-emulator-conduct=report", off)
 
     assert "retried-too-soon" not in result.stdout.str()
+
+
+def test_a_test_that_passes_only_once_cannot_be_explored(explored: Suite):
+    explored.write(
+        test_it=f"""
+            import pytest
+            from client import make_key
+
+            runs = []
+
+            {MARK}
+            def test_key(hosting_emulator):
+                runs.append(make_key(hosting_emulator))
+                assert len(runs) == 1
+        """
+    )
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": 1}
+    why = "the test does not pass when it runs a second time without faults"
+    result.stdout.fnmatch_lines([f"hosting_explore: {why}"])
+
+
+@pytest.mark.parametrize(
+    ("last_run", "reason"),
+    [
+        (1, "hosting_explore: *no emulator responds*"),
+        (3, "hosting_explore: create_user_api_key#1/*_commit: *no emulator responds*"),
+    ],
+    ids=["without faults", "at a point"],
+)
+def test_a_test_that_stops_the_emulator_cannot_be_explored(
+    explored: Suite, last_run: int, reason: str
+):
+    explored.write(
+        test_it=f"""
+            import pytest
+            from client import make_key
+
+            runs = []
+
+            {MARK}
+            def test_key(hosting_emulator_server, hosting_emulator):
+                runs.append(make_key(hosting_emulator))
+                if len(runs) == {last_run}:
+                    hosting_emulator_server.stop()
+        """
+    )
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines([reason])
+
+
+def test_only_the_world_of_the_test_is_explored_in_an_emulator_that_runs_elsewhere(
+    explored: Suite,
+):
+    explored.write(
+        test_it="""
+            import pytest
+            from client import ask, make_key
+
+            @pytest.mark.hosting_explore(faults="connection_reset", calls=["list_deployments"])
+            def test_key(hosting_emulator, hosting_emulator_server):
+                other = hosting_emulator_server.control.world()
+                ask(other, "GET", f"/v1/projects/{other.project}/deployments")
+                make_key(hosting_emulator)
+        """
+    )
+
+    with BackgroundEmulator() as running:
+        result = explored.run(f"--hosting-emulator-url={running.base_url}")
+
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines(["hosting_explore: the test sends no request to the emulator"])
+
+
+def test_a_careless_client_without_faults_fails_its_exploration(explored: Suite):
+    explored.write(
+        test_it="""
+            import pytest
+            from client import ask, make_key
+
+            @pytest.mark.hosting_explore(faults="connection_reset", calls=["create_user_api_key"])
+            def test_key(hosting_emulator):
+                make_key(hosting_emulator)
+                with pytest.raises(OSError):
+                    ask(hosting_emulator, "GET", "/v1/projects/phk_" + "x" * 43 + "/edge-dns")
+        """
+    )
+
+    result = explored.run()
+
+    assert result.parseoutcomes() == {"failed": 1}
+    result.stdout.fnmatch_lines(["hosting_explore: the clean run itself has conduct findings"])

@@ -198,3 +198,20 @@ def test_a_world_of_a_passed_test_that_cannot_be_kept_is_reported(suite: Suite):
     result.stdout.fnmatch_lines(
         ["hosting emulator: 1 world could not be saved in *hosting-emulator-worlds: *"]
     )
+
+
+def test_a_world_of_an_emulator_that_the_test_stopped_cannot_be_kept(suite: Suite):
+    suite.write(
+        test_it="""
+        def test_fails(hosting_emulator, hosting_emulator_server):
+            hosting_emulator_server.stop()
+            assert False
+        """
+    )
+
+    result = suite.run("--hosting-emulator-keep=failed")
+
+    result.stdout.fnmatch_lines(
+        ["hosting emulator: 1 world could not be saved in *hosting-emulator-worlds: no emulator *"]
+    )
+    assert not list((suite.path / "hosting-emulator-worlds").iterdir())
