@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import select
 import signal
 import socket
 import sys
 import threading
+import time
 from urllib.request import Request, urlopen
 
 import pytest
@@ -238,10 +240,10 @@ def test_the_child_process_ends_itself(
         is_closed = closes_input and len(remaining_parents) == 1
         return ([sys.stdin] if is_closed else [], [], [])
 
-    monkeypatch.setattr(server.select, "select", select_input)
-    monkeypatch.setattr(server.os, "getppid", lambda: remaining_parents.pop(0))
-    monkeypatch.setattr(server.os, "kill", lambda _, number: actions.append(number))
-    monkeypatch.setattr(server.time, "sleep", actions.append)
+    monkeypatch.setattr(select, "select", select_input)
+    monkeypatch.setattr(os, "getppid", lambda: remaining_parents.pop(0))
+    monkeypatch.setattr(os, "kill", lambda _, number: actions.append(number))
+    monkeypatch.setattr(time, "sleep", actions.append)
 
     server._end_with(7)
 

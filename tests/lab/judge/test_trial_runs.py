@@ -118,7 +118,9 @@ def listing(*cursors: str | None) -> Observation:
     query = ""
     for number, cursor in enumerate(cursors, 1):
         exchanges.append(exchange("list_deployments", n=number, query=query))
-        content = {"items": []} if cursor is None else {"items": [], "next_cursor": cursor}
+        content: dict[str, object] = {"items": []}
+        if cursor is not None:
+            content["next_cursor"] = cursor
         responses[(0, number)] = ObservedResponse(9, content)
         query = f"cursor={cursor}"
     return Observation(number_requests(exchanges, responses), state())
