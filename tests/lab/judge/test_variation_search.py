@@ -116,17 +116,25 @@ def test_a_search_makes_no_more_runs_than_it_may() -> None:
     assert len(runs.log) <= 10
 
 
-def run_successfully(trial: VariedTrial) -> TrialResult:
-    return TrialResult(trial, "survived", (), 0, 0.5)
-
-
 def test_a_client_that_does_not_fail_has_the_result_of_the_whole_trial() -> None:
     trial = VariedTrial("1")
+    run_trials: list[VariedTrial] = []
 
-    assert list(varied_results(trial, run_successfully, [])) == [run_successfully(trial)]
+    def run(trial: VariedTrial) -> TrialResult:
+        run_trials.append(trial)
+        varied = trial.conditions.vary_only[:2]
+        return TrialResult(trial, "survived", (), 0, 0.5, varied=varied)
+
+    (result,) = varied_results(trial, run, [])
+
+    assert result.trial == trial
+    assert run_trials == [trial]
 
 
 def test_a_trial_without_points_to_try_makes_no_run() -> None:
+    def run(trial: VariedTrial) -> TrialResult:
+        raise AssertionError(f"{trial} was run")
+
     trial = VariedTrial("1")
 
-    assert list(varied_results(trial, run_successfully, trial.conditions.vary_only)) == []
+    assert list(varied_results(trial, run, trial.conditions.vary_only)) == []
