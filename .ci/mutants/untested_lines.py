@@ -86,7 +86,8 @@ def untested_lines(coverage_map: CoverageMap, path: Path, file: str) -> list[tup
     functions = functions_of(source).values()
     untested = []
     for number in statements_of(path):
-        if number in tested:
+        if number in tested or (texts[number - 1].endswith("(") and number + 1 in tested):
+            # Python records a condition in parentheses only for its own lines.
             continue
         around = [function for function in functions if number in function.body_lines]
         innermost = max(around, key=lambda function: function.first_line, default=None)

@@ -151,7 +151,5 @@ class DocumentJudge:
 
 
 def _field_keys(field: Field) -> tuple[str, ...]:
-    """Return the keys of the sentences about a field."""
-    if field.sentence_key:
-        return (field.sentence_key, *field.related_keys)
-    return field.related_keys
+    """Return the keys of the sentences about a field of a response."""
+    return (field.sentence_key, *field.related_keys)

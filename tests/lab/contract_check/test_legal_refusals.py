@@ -13,6 +13,8 @@ from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.value_checks import is_integer
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.contract_check import check
+from hosting_emulator_lab.contract_check.address import Address, Unreachable
+from hosting_emulator_lab.contract_check.response import ServerResponse
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.people import TakesFor
 from tests.lab.contract_check.tampered_world import TamperedWorld
@@ -128,6 +130,38 @@ class IsBusyWithAnotherKey(Tampering):
             refuse(exchange, 503, "service_unavailable")
 
 
+class HasNoMoreTickets(Tampering):
+    """Issues no ticket any more after a request with a body, which is the last of the first check."""
+
+    def __init__(self) -> None:
+        self._is_exhausted = False
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.path.endswith("/dev-access-tickets"):
+            if exchange.ok and self._is_exhausted:
+                refuse(exchange, 503, "service_unavailable")
+            self._is_exhausted = self._is_exhausted or exchange.request_body == b"{}"
+
+
+class ShowsOnlyAHiddenFlag(Tampering):
+    """Refuses to show a flag that is shown, except in a retry."""
+
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+        self._is_shown = False
+
+    def after(self, exchange: Exchange) -> None:
+        if not exchange.ok or not exchange.path.endswith("/powered-by-flag"):
+            return
+        key = exchange.request_headers["Idempotency-Key"]
+        is_enabling = exchange.request_json["enabled"]
+        if is_enabling and self._is_shown and key not in self._keys:
+            refuse(exchange, 409, "deployment_plan_expired")
+        else:
+            self._is_shown = is_enabling if key not in self._keys else self._is_shown
+            self._keys.add(key)
+
+
 class PollsNowhere(Tampering):
     """Has no path of operations that the check can guess."""
 
@@ -184,6 +218,8 @@ LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {
     ),
     "redeeming takes more": (RedeemsOtherwise, "states.ticket-once tickets.revokes"),
     "ids are left out": (WithoutIds, "deployment.id ticket.origin"),
+    "tickets run out": (HasNoMoreTickets, ""),
+    "a flag is shown only once": (ShowsOnlyAHiddenFlag, ""),
     "waits until a date": (WaitsUntilADate, ""),
     "waits until a date, by an unknown clock": (WaitsUntilADateByAnUnknownClock, ""),
     "API keys may not read": (lambda: KeysMayNotRead(403, "forbidden"), ""),
@@ -293,3 +329,28 @@ def test_a_user_who_is_forbidden_everything_does_not_count_as_a_reader() -> None
 
     assert differing(report) == {}
     assert "compute.readers" in with_verdict(report, "skipped")
+
+
+class _UnreachableAddress(Address):
+    """An address whose name cannot be resolved."""
+
+    def exchange(self, *_: object) -> ServerResponse:
+        raise Unreachable("its name cannot be resolved")
+
+
+def test_tickets_cannot_be_judged_if_the_dev_origin_cannot_be_reached() -> None:
+    served = TamperedWorld()
+
+    def connect(url: str, **options: Any) -> Address:
+        if url.startswith("https://dev-"):
+            return _UnreachableAddress(url, timeout_s=1.0)
+        return served.connect(url, **options)
+
+    report = served.checked(connect=connect)
+
+    assert differing(report) == {}
+    (reason,) = with_verdict(report, "skipped")["states.ticket-once"]
+    assert reason == (
+        "the dev origin cannot be reached (its name cannot be resolved): "
+        "give its URL with --origin-url"
+    )

@@ -241,6 +241,52 @@ def test_the_contract_check_needs_unusual_parameter_names_as_options(
     assert observed == {"unknown_query_parameters": unknown_query_parameters, **names}
 
 
+@pytest.mark.parametrize("unknown_query_parameters", ["ignored", "refused"])
+def test_the_contract_check_needs_an_unusual_name_of_the_cursor_as_an_option(
+    unknown_query_parameters: str,
+) -> None:
+    served = TamperedWorld()
+    served.set_assumptions(
+        cursor_parameter="from", unknown_query_parameters=unknown_query_parameters
+    )
+
+    report = served.checked(allow=frozenset())
+
+    assert differing(report) == {}
+    (reason,) = with_verdict(report, "skipped")["deployments.page-through"]
+    assert "set it with --assume cursor_parameter=NAME" in reason
+
+
+def test_the_contract_check_judges_an_operation_that_is_reconciled_and_fails() -> None:
+    served = TamperedWorld()
+    served.add_outcome(reconcile={"phase": "deploying", "then": "exhaust", "each": "1s"})
+
+    report = served.checked(allow=frozenset(["domains"]))
+
+    assert differing(report) == {}
+    judged = {**with_verdict(report, "holds"), **with_verdict(report, "undecided")}
+    assert {"operation.reconciliation", "reconciliation-object", "error-object"} <= judged.keys()
+
+
+class EndsAtOnce(Tampering):
+    """Shows the end of an operation in the response that accepts it."""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.status == 202:
+            exchange.json = {**exchange.json, "state": "succeeded", "result": {}}
+
+
+def test_an_operation_that_has_ended_when_it_is_accepted_shows_nothing_about_its_replay() -> None:
+    served = TamperedWorld(EndsAtOnce())
+    served.set_assumptions(domains_profile="immediate")
+
+    report = served.checked(allow=frozenset(["domains"]))
+
+    assert differing(report) == {}
+    (row,) = [row for row in report["observed"] if row["name"] == "operation_replay"]
+    assert "observed" not in row
+
+
 class PollsElsewhere(Tampering):
     """Operations are polled at another path, which the Location header states."""
 

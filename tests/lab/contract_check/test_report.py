@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import urlsafe_b64encode
 from typing import Any, Literal
 
 import pytest
 
 from hosting_emulator.contract.value_checks import moment
 from hosting_emulator_lab.contract_check import Report, check
+from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.mutations import (
     LimitedOnce,
@@ -339,3 +342,28 @@ def test_the_contract_check_outwaits_a_ticket_only_within_its_patience() -> None
 
     assert elapsed_s(reports[0], hurried) < 120 < 605 < elapsed_s(reports[1], patient)
     assert differing(reports[0]) == differing(reports[1]) == {}
+
+
+def access_token(claims: dict[str, Any]) -> str:
+    """Return a token in the form of an access JWT with these claims."""
+    payload = urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    return f"header.{payload}.signature"
+
+
+@pytest.mark.parametrize(
+    ("token", "issued_at_ms", "audience"),
+    [
+        ("opaque", None, None),
+        ("a.b.c", None, None),
+        (access_token({"aud": "hosting", "iat": 1_700_000_000}), 1_700_000_000_000, "hosting"),
+        (access_token({"aud": "hosting", "iat": "yesterday"}), None, "hosting"),
+        (access_token({"aud": ["hosting", "billing"], "iat": 7}), 7_000, None),
+    ],
+)
+def test_the_audience_and_the_time_of_an_access_token_are_observed(
+    token: str, issued_at_ms: int | None, audience: str | None
+) -> None:
+    behavior = ServerBehavior()
+
+    assert behavior.record_audience(token) == issued_at_ms
+    assert behavior.values.get("token_audience") == audience
