@@ -120,6 +120,21 @@ def test_an_emulator_that_is_restarted_in_a_test_keeps_its_coverage(suite: Suite
     assert document["calls"]["get_dns_authorization"]["responses"] == 2
 
 
+def test_the_summary_says_that_an_emulator_was_killed(suite: Suite):
+    suite.write(
+        test_it="""
+        import os, signal
+
+        def test_it(hosting_emulator, hosting_emulator_server):
+            os.kill(hosting_emulator_server.control.info().pid, signal.SIGKILL)
+        """
+    )
+
+    result = suite.run("--hosting-emulator-coverage", "--hosting-emulator-server=process")
+
+    result.stdout.fnmatch_lines(["incomplete: *no emulator responds*"])
+
+
 def test_wrong_files_are_refused_at_once_with_what_would_be_right(suite: Suite):
     (suite.path / "other.json").write_text("{}")
 

@@ -294,6 +294,27 @@ def test_a_verdict_that_cannot_be_read_fails_the_test(suite: Suite):
     result.stdout.fnmatch_lines(["*no verdict*"])
 
 
+def test_a_restart_of_an_emulator_that_was_killed_leaves_its_test_without_verdict(suite: Suite):
+    write(
+        suite,
+        """
+        import os, signal
+
+        def test_it(hosting_emulator, hosting_emulator_server):
+            os.kill(hosting_emulator_server.control.info().pid, signal.SIGKILL)
+            hosting_emulator_server.start()
+
+        def test_next(hosting_emulator):
+            assert ask(hosting_emulator, "edge-dns") == 200
+        """,
+    )
+
+    result = suite.run(ERROR, "--hosting-emulator-server=process")
+
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["*no verdict*"])
+
+
 def test_requests_of_an_emulator_that_the_test_stops_count(suite: Suite):
     write(
         suite,

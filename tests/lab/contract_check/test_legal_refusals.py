@@ -219,7 +219,6 @@ LEGAL: dict[str, tuple[Callable[[], Tampering], str]] = {
     "redeeming takes more": (RedeemsOtherwise, "states.ticket-once tickets.revokes"),
     "ids are left out": (WithoutIds, "deployment.id ticket.origin"),
     "tickets run out": (HasNoMoreTickets, ""),
-    "a flag is shown only once": (ShowsOnlyAHiddenFlag, ""),
     "waits until a date": (WaitsUntilADate, ""),
     "waits until a date, by an unknown clock": (WaitsUntilADateByAnUnknownClock, ""),
     "API keys may not read": (lambda: KeysMayNotRead(403, "forbidden"), ""),
@@ -354,3 +353,11 @@ def test_tickets_cannot_be_judged_if_the_dev_origin_cannot_be_reached() -> None:
         "the dev origin cannot be reached (its name cannot be resolved): "
         "give its URL with --origin-url"
     )
+
+
+def test_a_refusal_to_show_a_flag_that_is_shown_does_not_say_whether_its_time_is_renewed() -> None:
+    report = TamperedWorld(ShowsOnlyAHiddenFlag()).checked(allow=frozenset(["flag"]))
+
+    assert differing(report) == {}
+    (row,) = [row for row in report["observed"] if row["name"] == "flag_reenabled"]
+    assert "observed" not in row
