@@ -235,8 +235,11 @@ def test_the_child_process_ends_itself(
     """It ends even if its emulator does not stop within ten seconds."""
     remaining_parents = list(parents)
     actions: list[object] = []
+    waits: list[object] = []
 
-    def select_input(*_: object) -> tuple[list[object], list[object], list[object]]:
+    def select_input(*wait: object) -> tuple[list[object], list[object], list[object]]:
+        waits.append(wait)
+        assert len(waits) <= len(parents)
         is_closed = closes_input and len(remaining_parents) == 1
         return ([sys.stdin] if is_closed else [], [], [])
 

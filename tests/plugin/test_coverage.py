@@ -172,12 +172,13 @@ class Terminal:
         self.lines.append(line)
 
 
-def last_line(report: CoverageReport) -> str:
-    """Finish a run, and return the last line of its summary."""
+def notes(report: CoverageReport) -> list[str]:
+    """Finish a run without requests, and return the notes of its summary."""
     list(report.pytest_sessionfinish())
     terminal: Any = Terminal()
     report.pytest_terminal_summary(terminal)
-    return str(terminal.lines[-1])
+    _title, _no_response, *notes = terminal.lines
+    return notes
 
 
 def test_the_summary_says_that_the_coverage_of_a_crashed_worker_is_missing(tmp_path: Path):
@@ -186,18 +187,19 @@ def test_the_summary_says_that_the_coverage_of_a_crashed_worker_is_missing(tmp_p
     report.pytest_testnodedown(SimpleNamespace(workeroutput={}))
     report.pytest_testnodedown(SimpleNamespace())
 
-    assert last_line(report) == "incomplete: a worker crashed, and its coverage is missing"
+    assert notes(report) == ["incomplete: a worker crashed, and its coverage is missing"]
 
 
 def test_the_summary_says_why_the_file_was_not_written(tmp_path: Path):
     (tmp_path / "reports").write_text("a file in the way of a folder")
     report = CoverageReport(tmp_path, tmp_path / "reports" / "coverage.json", appends=False)
 
-    assert last_line(report).startswith("not written to reports/coverage.json: ")
+    (note,) = notes(report)
+    assert note.startswith("not written to reports/coverage.json: ")
 
 
 def test_a_file_that_does_not_exist_yet_can_be_appended_to(tmp_path: Path):
     report = CoverageReport(tmp_path, tmp_path / "coverage.json", appends=True)
 
-    assert last_line(report) == "written to coverage.json"
+    assert notes(report) == ["written to coverage.json"]
     assert json.loads((tmp_path / "coverage.json").read_text())["calls"] == {}
