@@ -145,7 +145,7 @@ def result_of(
         visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
     ) -> RunEnd:
         visit.observation = observation
-        visit.altered_count = 1
+        visit.fault_hits = 1
         return RunEnd(0, printed_lines=printed_lines)
 
     return TrialRuns(perform, limit_s=None).trial(read_trial(trial), clean)
@@ -163,7 +163,7 @@ def test_an_altered_run_that_only_prints_something_else_says_so(
 
     result = result_of(trial, WHOLE_LIST, clean, printed_lines)
 
-    assert (result.effect, result.reasons) == (effect, reasons)
+    assert (result.hit, result.effect, result.reasons) == (True, effect, reasons)
 
 
 @pytest.mark.parametrize(
