@@ -16,7 +16,6 @@ from urllib.request import Request, urlopen
 import pytest
 from freezegun import freeze_time
 
-from hosting_emulator import bootstrap
 from hosting_emulator.sdk import EmulatorUnreachable
 from pytest_hosting_emulator import (
     BackgroundEmulator,
@@ -212,7 +211,7 @@ def test_the_child_process_sends_the_reason_why_its_emulator_cannot_start(
         raise StartError(f"cannot start {settings}")
 
     output = io.BytesIO()
-    monkeypatch.setattr(bootstrap, "run", fail)
+    monkeypatch.setattr("hosting_emulator.bootstrap.run", fail)
     monkeypatch.setattr(server, "_end_with", lambda _: None)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pickle.dumps("the settings"))))
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output))
