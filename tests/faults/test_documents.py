@@ -12,6 +12,7 @@ from hosting_emulator.faults.arming import invalid_reason
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RULE_FIELDS, RuleCategory
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.views import describe_kinds
+from hosting_emulator.faults.written_effects import read_effect
 from tests.faults.conftest import Desk
 from tests.support.in_process import InProcess
 
@@ -315,6 +316,27 @@ def test_a_fault_that_cannot_be_right_is_refused_with_its_field(
         assert word in str(caught.value)
     assert "\n" not in str(caught.value)
     assert desk.world is before
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [("alter", "user"), ("abort", "credentials"), ("redirect", "organization"), ("fail", "pauses")],
+)
+def test_the_hint_to_write_a_field_next_to_the_kind_suggests_no_similar_option(
+    kind: str, word: str
+):
+    category = FAULT if kind in FAULT.kinds else OUTCOME
+
+    with pytest.raises(DocumentRefused) as caught:
+        read_effect(kind, {word: "ada"}, category)
+
+    assert "next to the kind" in str(caught.value)
+    assert "did you mean" not in str(caught.value)
+
+
+def test_an_option_whose_singular_is_a_field_is_suggested_as_well(desk: Desk):
+    with pytest.raises(DocumentRefused, match=r"did you mean headers\?; write header next to"):
+        desk.arm(alter={"header": {"etag": "x"}})
 
 
 #: Names that other tools or natural language suggest, and the field or kind that is meant.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
@@ -54,13 +54,21 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
 
 
 def read_options(
-    word: str, options: Any, kind: type[S], noun: str, separator: str, *, example: str
+    word: str,
+    options: Any,
+    kind: type[S],
+    noun: str,
+    separator: str,
+    *,
+    example: str,
+    name_hint: Callable[[str, Sequence[str]], str] = nearest,
 ) -> S:
     """Convert the options of `word`, such as the name of a kind of fault, to the type `kind`.
 
     `options` is None if there are no options. Raises DocumentRefused, with the invalid option, if
     any, as its `field`. In messages, an option is called a `noun`, and `separator` is written
-    between `word` and an option. `example` shows valid options in JSON.
+    between `word` and an option. `example` shows valid options in JSON. `name_hint` returns the end
+    of the message about an unknown name. It receives the unknown name and the valid names.
     """
     options = {} if options is None else options
     if not isinstance(options, Mapping):
@@ -69,7 +77,9 @@ def read_options(
     for name in options:
         if name not in names:
             takes = ", ".join(sorted(names)) or "nothing"
-            message = f"{word} has no {noun} {name!r} (it takes {takes}){nearest(str(name), names)}"
+            message = (
+                f"{word} has no {noun} {name!r} (it takes {takes}){name_hint(str(name), names)}"
+            )
             raise DocumentRefused(message, str(name))
     try:
         return read_fields(options, kind)

@@ -5,7 +5,7 @@ use instead.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hosting_emulator.contract.calls import ALL_CALLS
@@ -86,7 +86,19 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
     return nearest(name, [*category.kinds, *category.fields])
 
 
-def option_hint(name: str, category: RuleCategory) -> str:
+def option_hint(name: str, options: Sequence[str], category: RuleCategory) -> str:
+    """Return a hint about a name that is not among the options of a kind, or an empty string.
+
+    If the name means a field of the rule, the hint says so, and suggests an option only if the name
+    is its singular, as `header` is for `headers`. Otherwise, the hint suggests the nearest option.
+    """
+    hint = _rule_field_hint(name, category)
+    if not hint or f"{name}s" in options:
+        hint = nearest(name, options) + hint
+    return hint
+
+
+def _rule_field_hint(name: str, category: RuleCategory) -> str:
     """Return a hint that an unknown option is a field of the rule and must be written next to the kind.
 
     Return an empty string if rules have no such field.

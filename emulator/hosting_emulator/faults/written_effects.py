@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -61,20 +62,15 @@ def read_effect(kind: str, options: Any, category: RuleCategory) -> dict[str, An
             "option",
             " ",
             example=example_of(kind, category),
+            name_hint=partial(option_hint, category=category),
         )
     except DocumentRefused as refused:
         path = kind
         if refused.field:
             path = f"{kind}.{refused.field}"
         message = str(refused)
-        if isinstance(options, Mapping) and refused.field not in _option_names(kind, category):
-            message += option_hint(refused.field, category)
         if refused.field.startswith("leaves"):
             message += f" ({NOTHING_ELSE_SHOWN})"
         raise DocumentRefused(message, path) from None
     checked: dict[str, Any] = msgspec.to_builtins(effect)
     return checked
-
-
-def _option_names(kind: str, category: RuleCategory) -> tuple[str, ...]:
-    return category.kinds[kind].__struct_encode_fields__
