@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from hosting_emulator_cli.variable_warnings import warn_of_unknown_variables
+
 #: The section at the end of a command's help, and the parameters of the options in it.
 _CONNECTION = "Connection"
 _CONNECTION_PARAMETERS = ("url", "control_token", "world")
@@ -15,7 +17,7 @@ _OTHER = "Options"
 
 
 class HelpCommand(click.Command):
-    """A command whose help lists options in sections.
+    """A command whose help lists options in sections. It warns about variables that nothing reads.
 
     `sections` maps the title of each section to its parameters. Other options are listed in the
     Options section, and the options that select an emulator and a world in the Connection section
@@ -27,6 +29,11 @@ class HelpCommand(click.Command):
     ) -> None:
         super().__init__(*args, **attrs)
         self.sections = sections or {}
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Warn about variables that nothing reads, and run the command."""
+        warn_of_unknown_variables(ctx.params)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in sections."""

@@ -21,7 +21,6 @@ import click
 
 from hosting_emulator import __version__
 from hosting_emulator.build_id import BUILD_ID
-from hosting_emulator.variables import unknown_variable_text, unknown_variables
 from hosting_emulator_cli.help_text import HelpGroup
 
 PROGRAM = "hosting-emulator"
@@ -131,9 +130,7 @@ class RootGroup(CommandGroup):
     """
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Warn about variables that nothing reads, and run the command."""
-        for name in unknown_variables(os.environ):
-            click.echo(f"Warning: {unknown_variable_text(name)}", err=True)
+        """Run the command. An error about a value after a comma gets a hint."""
         try:
             return super().invoke(ctx)
         except click.ClickException as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +97,42 @@ def test_a_variable_without_a_near_name_is_reported_in_one_line(
         "Warning: nothing reads the variable HOSTING_EMULATOR_QUUX; "
         "`hosting-emulator start --help` explains the variables\n"
     )
+
+
+@pytest.mark.usefixtures("bootstrap")
+def test_with_a_log_in_json_the_warning_is_a_line_of_the_log(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOSTING_EMULATOR_PROT", "1")
+
+    result = run("start", "--ephemeral", "--log-format", "json")
+    quiet = run("start", "--ephemeral", "--log-format", "json", "--log-level", "error")
+
+    line = json.loads(result.stderr)
+    assert line.pop("time").endswith("Z")
+    assert line == {
+        "level": "warning",
+        "logger": "hosting_emulator",
+        "message": (
+            "nothing reads the variable HOSTING_EMULATOR_PROT; did you mean HOSTING_EMULATOR_PORT?"
+        ),
+    }
+    assert quiet.stderr == ""
+
+
+def test_the_variable_for_the_format_of_the_log_counts_as_well(
+    run: Run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOSTING_EMULATOR_PROT", "1")
+    monkeypatch.setenv("HOSTING_EMULATOR_LOG_FORMAT", "json")
+
+    result = run("start", "--ephemeral")
+
+    assert json.loads(result.stderr)["level"] == "warning"
+    [settings] = bootstrap.settings
+    assert settings.log_format == "json"
 
 
 def test_service_links_are_ignored(
