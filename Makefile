@@ -50,7 +50,7 @@ help: ## list the targets
 	@echo "  make test PYTHON=python3.13     choose the interpreter for a new environment"
 
 run: $(RUN_STAMP) ## install the emulator if necessary, and start it
-	@$(BIN)/hosting-emulator start $(ARGS)
+	@HOSTING_EMULATOR_MAKE_RUN=1 $(BIN)/hosting-emulator start $(ARGS)
 
 install: $(DEV_STAMP) ## install the emulator and everything that its tests need
 

@@ -74,8 +74,6 @@ def pytest_configure() -> None:
         tempfile.tempdir = None
         # At the end of the process, because other things are cleaned up in this folder before.
         atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
-    # In a process that make has started, messages name `make run`.
-    os.environ.pop("MAKELEVEL", None)
     os.environ["XDG_RUNTIME_DIR"] = mkdtemp(prefix="hosting-emulator-runtime-")
 
 

@@ -16,3 +16,6 @@ DEFAULT_WORLD = "default"
 EXEC_URL_VARIABLE = "HOSTING_EMULATOR_EXEC_URL"
 #: The environment variable that makes a nested `exec` judge as strictly as the outer one.
 EXEC_CONDUCT_VARIABLE = "HOSTING_EMULATOR_EXEC_CONDUCT"
+#: The environment variable that `make run` of this repository sets. Messages to its users name
+#: `make run` instead of the command behind it.
+MAKE_RUN_VARIABLE = "HOSTING_EMULATOR_MAKE_RUN"

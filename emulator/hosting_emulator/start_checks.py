@@ -8,6 +8,7 @@ import secrets
 import socket
 from urllib.parse import urlsplit
 
+from hosting_emulator import MAKE_RUN_VARIABLE
 from hosting_emulator.http.addresses import (
     host_name,
     host_of_origin,
@@ -74,7 +75,7 @@ def cannot_listen(host: str, port: int, error: OSError, option: str = "--port") 
     if error.errno != errno.EADDRINUSE:
         return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
     remedy = f"use {option} 0 for a free port"
-    if "MAKELEVEL" in os.environ:  # some `make` started this process, presumably `make run`
+    if MAKE_RUN_VARIABLE in os.environ:
         remedy = f"run `make run ARGS='{option} 0'` for a free port"
     emulator = emulator_at(port)
     if emulator is not None:

@@ -34,6 +34,7 @@ KNOWN_VARIABLES = frozenset(
         "LOG_FORMAT",
         "LOG_LEVEL",
         "LOG_REQUESTS",
+        "MAKE_RUN",
         "PORT",
         "PUBLIC_URL",
         "QUIET",

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from hosting_emulator import EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE
+from hosting_emulator import EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE, MAKE_RUN_VARIABLE
 from hosting_emulator.sdk.discovery import look_around
 from hosting_emulator.variables import KNOWN_VARIABLES, PREFIX, is_service_link
 from hosting_emulator_cli.commands.start import start
@@ -52,10 +52,11 @@ def variables_of(command: click.Command) -> Iterator[str]:
             yield from variables_of(subcommand)
 
 
-def test_the_variables_are_those_of_the_options_and_of_exec():
+def test_the_variables_are_those_of_the_options_and_those_of_exec_and_make_run():
     of_options = {*variables_of(cli)}
 
-    assert of_options | {EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE} == KNOWN_VARIABLES
+    others = {EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE, MAKE_RUN_VARIABLE}
+    assert of_options | others == KNOWN_VARIABLES
 
 
 def test_each_option_of_start_has_a_variable_with_its_name():

@@ -7,7 +7,9 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +17,8 @@ from click.testing import CliRunner
 
 from hosting_emulator_cli.main import cli as hosting_emulator
 from tests.support.emulator_process import Client, emulator, failed_start
+
+REPOSITORY = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -229,13 +233,36 @@ def test_a_port_in_use_is_an_error_of_one_line(tmp_path):
     assert [*tmp_path.iterdir()] == []  # The next start begins as the first one would have.
 
 
-def test_the_hint_for_a_used_port_suits_make(tmp_path, monkeypatch):
+def test_the_hint_for_a_used_port_names_make_run_if_that_was_typed():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        # `-o` prevents an installation.
+        command = [
+            "make",
+            "--silent",
+            f"VENV={sys.prefix}",
+            f"-o{sys.prefix}/.installed-run",
+            "run",
+        ]
+        result = subprocess.run(
+            [*command, f"ARGS=--port {port} --ephemeral"],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    assert f"port {port} on 127.0.0.1 " in result.stderr
+    assert "run `make run ARGS='--port 0'` for a free port" in result.stderr
+
+
+def test_the_hint_for_a_used_port_names_the_option_below_another_make(tmp_path, monkeypatch):
     monkeypatch.setenv("MAKELEVEL", "1")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         message = one_line(failed_start("--port", str(port), "--ephemeral", cwd=tmp_path))
 
-    assert "make run ARGS='--port 0'" in message
+    assert message.endswith("or use --port 0 for a free port\n")
 
 
 def test_a_directory_in_use_is_an_error_of_one_line(data):
