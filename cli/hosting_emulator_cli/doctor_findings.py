@@ -205,12 +205,13 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         ),
         "early": _problem(
             "{path} is not valid before {begins}, which is in the future.",
-            "Correct this machine's clock, or remove the file's folder and restart with --tls-port.",
+            "Correct this machine's clock, or stop the emulator, remove the file's folder, and start "
+            "with --tls-port.",
         ),
         "readable": _problem(
             "Other users of this machine can read {key} and impersonate your dev origins.",
-            "Run `chmod 600 {key}`. If others may have read the key, also remove {folder}, restart "
-            "with --tls-port, and stop trusting the old authority.",
+            "Run `chmod 600 {key}`. If others may have read the key, also stop the emulator, remove "
+            "{folder}, start with --tls-port, and stop trusting the old authority.",
         ),
         "refused": _problem(
             "The certificate for {name} on port {port} cannot be verified with {path}: {why}.",

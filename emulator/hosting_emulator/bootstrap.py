@@ -444,6 +444,8 @@ class Emulator:
             )
         except OSError as error:
             raise StartError(f"{folder} cannot be used: {error.strerror}") from None
+        if self._directory is not None:
+            self._directory.keep_files("the certificate authority", authority.repair)
         self._site.ca_file = str(authority.ca_file)
         return authority.server_context()
 

@@ -132,6 +132,29 @@ def test_the_authority_is_stored_and_used_again(tmp_path: Path):
     assert LocalAuthority(tmp_path).ca_file.read_bytes() == first
 
 
+@pytest.mark.parametrize("names", [(CA_CERTIFICATE, CA_KEY), (CA_CERTIFICATE,), (CA_KEY,)])
+def test_deleted_files_of_the_authority_are_written_again(tmp_path: Path, names: tuple[str, ...]):
+    authority = LocalAuthority(tmp_path / "tls")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "tls").iterdir()}
+    for name in names:
+        (tmp_path / "tls" / name).unlink()
+
+    assert authority.repair()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "tls").iterdir()} == before
+    assert (tmp_path / "tls" / CA_KEY).stat().st_mode & 0o077 == 0
+    assert not authority.repair()
+
+
+def test_the_files_of_another_authority_are_not_mixed_with_ours(tmp_path: Path):
+    authority = LocalAuthority(tmp_path / "tls")
+    other = LocalAuthority(tmp_path / "other")
+    (tmp_path / "tls" / CA_KEY).unlink()
+    other.ca_file.rename(authority.ca_file)
+
+    assert not authority.repair()
+    assert [path.name for path in (tmp_path / "tls").iterdir()] == [CA_CERTIFICATE]
+
+
 def _unconstrained(folder: Path) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(folder / CA_CERTIFICATE)

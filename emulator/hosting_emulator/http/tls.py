@@ -76,14 +76,37 @@ class LocalAuthority:
         self.ca_file = folder / CA_CERTIFICATE
         key_file = folder / CA_KEY
         authority = _read_authority(self.ca_file, key_file) if is_stored else None
+        is_new = authority is None
         if authority is None:
             authority = _new_authority()
-            if is_stored:
-                write_atomically(key_file, authority.key)
-            write_atomically(self.ca_file, authority.certificate)
+        #: The content of each file, in the order in which the files are written.
+        self._contents: dict[Path, bytes] = {}
+        if is_stored:
+            self._contents[key_file] = authority.key
+        self._contents[self.ca_file] = authority.certificate
+        if is_new:
+            self._write_files()
         self._authority = trustme.CA.from_pem(authority.certificate, authority.key)
         self._contexts: dict[tuple[str, CertificateProblem | None], ssl.SSLContext] = {}
         self._problem_of = problem_of
+
+    def repair(self) -> bool:
+        """Rewrite the authority's files if any of them were deleted. Return whether they were rewritten.
+
+        If the folder contains a file of another authority, leaves all files alone. Raises OSError.
+        """
+        remaining_files = [path for path in self._contents if path.exists()]
+        if len(remaining_files) == len(self._contents):
+            return False
+        if any(path.read_bytes() != self._contents[path] for path in remaining_files):
+            return False
+        self._write_files()
+        return True
+
+    def _write_files(self) -> None:
+        make_private_folder(self.ca_file.parent)
+        for path, content in self._contents.items():
+            write_atomically(path, content)
 
     def server_context(self) -> ssl.SSLContext:
         """Return a context for localhost and, through SNI, for every name that ends in `.localhost`."""

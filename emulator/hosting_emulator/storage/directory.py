@@ -94,6 +94,9 @@ class DataDirectory:
         #: The content of the file with the emulator's address, or None before the address is
         #: published.
         self._address: bytes | None = None
+        #: Functions that repair files in the directory that other code wrote, by a description of
+        #: these files (see `keep_files`).
+        self._repairs: dict[str, Callable[[], bool]] = {}
         #: The most recent problem with files that were deleted or replaced while the emulator was
         #: running.
         self.problem: str | None = None
@@ -154,6 +157,14 @@ class DataDirectory:
             files.write_atomically(self.path / ADDRESS_FILE, content, sync=False)
         except OSError as error:
             self._complain(f"{self.path / ADDRESS_FILE} cannot be written: {error.strerror}")
+
+    def keep_files(self, description: str, repair: Callable[[], bool]) -> None:
+        """Let `check_files` also call `repair`, which rewrites files of other code if they were deleted.
+
+        `repair` returns whether it rewrote files, and can raise OSError. `description` names the
+        files in the report.
+        """
+        self._repairs[description] = repair
 
     def worlds(self) -> list[str]:
         """Return the sorted names of all worlds that have a folder or an entry in `worlds.json`."""
@@ -372,6 +383,9 @@ class DataDirectory:
             for name, keeper in self._keepers.items():
                 if keeper.repair():
                     repaired.append(f"the world {name}")
+            for description, repair in self._repairs.items():
+                if repair():
+                    repaired.append(description)
         except OSError as error:
             self._report(
                 f"{self.path}: files were deleted or replaced while the emulator was running, so "

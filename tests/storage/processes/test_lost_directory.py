@@ -156,6 +156,29 @@ def test_no_acknowledged_change_is_lost_before_the_deletion_is_noticed(
         assert process.client().state() == expected
 
 
+def test_the_certificate_authority_survives_the_deletion_of_its_files(tmp_path: Path):
+    data = tmp_path / "data"
+    ca_file = data / "tls" / "ca.pem"
+    arguments = ("--data-dir", str(data), "--tls-port", "0", *ARGUMENTS)
+    with emulator(*arguments) as process:
+        client = process.client()
+        before = ca_file.read_bytes()
+        with paused(process):
+            delete_all(data)
+        wait_until(lambda: problem_of(client))
+
+        assert ca_file.read_bytes() == before
+        assert "rewritten: " in str(problem_of(client))
+        assert str(problem_of(client)).endswith(", the certificate authority")
+        with paused(process):
+            delete_all(data)
+        assert process.stop()[0] == 0
+
+    with emulator(*arguments) as process:
+        assert ca_file.read_bytes() == before
+        assert process.stop() == (0, "")
+
+
 @pytest.mark.parametrize("lose", LOSSES)
 def test_a_stop_writes_all_deleted_files_again(tmp_path: Path, lose: Callable[[Path], None]):
     data = tmp_path / "data"
