@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator_lab.contract_check.response import ServerResponse
 
 
+class _LostResponse(NamedTuple):
+    """A mutation that may have succeeded, because its response did not arrive."""
+
+    title: str
+    call_id: str
+    key: str | None
+
+
 class CreatedRecords:
-    """The ids of the records that each call created. They are empty if the responses contain no ids."""
+    """The ids of the records that each call created. They are empty if the responses contain no ids.
+
+    A mutation whose response was lost may have created a record, too.
+    """
 
     def __init__(self) -> None:
         self._labels: dict[str, list[str]] = {}
         self._undone_calls: set[str] = set()
+        self._lost_responses: list[_LostResponse] = []
 
-    def add(self, response: ServerResponse) -> None:
-        """Add the record in a successful response to a mutation."""
+    def add(self, response: ServerResponse, key: str | None) -> None:
+        """Add what a mutation with this Idempotency-Key changed: nothing if its response is a failure."""
+        if not response.status:
+            self._lost_responses.append(_LostResponse(response.title, response.call_id, key))
+        if not response.ok:
+            return
         labels = self._labels.setdefault(response.call_id, [])
         label = _label(response)
         if label and label not in labels:
             labels.append(label)
+        if key is not None:
+            # A retry with the same key returns the result of the first request.
+            self._lost_responses = [
+                lost
+                for lost in self._lost_responses
+                if (lost.call_id, lost.key) != (response.call_id, key)
+            ]
 
     def mark_undone(self, call_id: str) -> None:
         """Record that the change of a call has been undone."""
@@ -31,16 +54,28 @@ class CreatedRecords:
         return self._labels.get(call_id, [])
 
     def lines(self) -> list[str]:
-        """Return a line for each call that changed something, with the ids."""
+        """Return a line for each call that changed something, with the ids, and then a line for each
+        mutation whose response was lost.
+        """
         lines = []
         for call_id, labels in self._labels.items():
-            line = ALL_CALLS[call_id].effect or ALL_CALLS[call_id].summary
+            line = _effect(call_id)
             if call_id in self._undone_calls:
                 line += ", and switched back"
             if labels:
                 line += f": {', '.join(labels)}"
             lines.append(line)
+        for lost in self._lost_responses:
+            if lost.call_id not in self._undone_calls:
+                lines.append(
+                    f"possibly: {_effect(lost.call_id)}; the response to {lost.title} was lost"
+                )
         return lines
+
+
+def _effect(call_id: str) -> str:
+    """Return what a successful call changes."""
+    return ALL_CALLS[call_id].effect or ALL_CALLS[call_id].summary
 
 
 def _label(response: ServerResponse) -> str:

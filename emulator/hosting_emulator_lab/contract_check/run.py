@@ -186,10 +186,12 @@ class CheckRun:
         if content is not None:
             request_headers.setdefault("Content-Type", "application/json")
         for _ in range(_MAX_ATTEMPTS):
-            response = self._exchange(title, method, path, request_headers, content)
+            self.requests += 1
+            response = self._server.exchange(title, method, path, request_headers, content)
             response = replace(response, call_id=call_id, purpose=purpose, number=self.requests)
-            if response.ok and method != "GET":  # even if the request should have been refused
-                self.created.add(response)
+            if method != "GET":  # even if the request should have been refused
+                self.created.add(response, key)
+            self._count_unanswered(response)
             is_limited = response.status in (429, 503) or response.code == "rate_limited"
             if judged or is_limited:
                 self._judge.judge(response)
@@ -221,23 +223,14 @@ class CheckRun:
             request_headers["Idempotency-Key"] = key
         return request_headers
 
-    def _exchange(
-        self,
-        title: str,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        body: bytes | None,
-    ) -> ServerResponse:
-        self.requests += 1
-        response = self._server.exchange(title, method, path, headers, body)
+    def _count_unanswered(self, response: ServerResponse) -> None:
+        """Raise Unreachable if this is one of too many requests in a row without a response."""
         if response.status:
             self._unanswered = 0
         else:
             self._unanswered += 1
         if self._unanswered >= _MAX_UNANSWERED:
             raise Unreachable(f"the server did not respond to {_MAX_UNANSWERED} requests in a row")
-        return response
 
     # --- What requests need ------------------------------------------------------------------
 

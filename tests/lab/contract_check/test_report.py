@@ -11,6 +11,8 @@ import pytest
 
 from hosting_emulator.contract.value_checks import moment
 from hosting_emulator_lab.contract_check import Report, check
+from hosting_emulator_lab.contract_check.created_records import CreatedRecords
+from hosting_emulator_lab.contract_check.response import ServerResponse
 from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.mutations import (
@@ -308,6 +310,65 @@ def test_the_contract_report_lists_every_record_that_the_check_created() -> None
     # Correct requests create three, an outsider one, and the name of 65 characters one.
     assert len(created_ids(served, "user_api_keys") - before) == 5
     assert {"keys.session", "keys.body"} <= differing(report).keys()
+
+
+class LosesChanges(Tampering):
+    """The responses to successful changes at a path are lost, at most `count` of them."""
+
+    def __init__(self, path: str, count: int) -> None:
+        self._path = path
+        self._left = count
+
+    def after(self, exchange: Exchange) -> None:
+        is_lost = exchange.method != "GET" and exchange.ok and path_ends_with(exchange, self._path)
+        if is_lost and self._left:
+            self._left -= 1
+            exchange.status = 0
+            exchange.body = b""
+
+
+@pytest.mark.parametrize(
+    ("path", "effect"),
+    [
+        ("/user-api-keys", "user API keys were created"),
+        ("/dev-access-tickets", "dev access tickets were created"),
+        ("/domains", "an operation that applies the project's domains was started"),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 10])
+def test_a_change_whose_response_was_lost_is_listed_as_possible(
+    path: str, effect: str, count: int
+) -> None:
+    report = TamperedWorld(LosesChanges(path, count)).checked()
+
+    lines = [line for line in report["created"] if line.startswith("possibly: ")]
+    assert lines
+    for line in lines:
+        assert line.startswith(f"possibly: {effect}")
+        assert re.search(rf"; the response to (POST|PUT) /v1/.*{path}.* was lost$", line)
+
+
+def test_a_lost_response_that_a_retry_with_the_same_key_recovers_is_not_listed() -> None:
+    created = CreatedRecords()
+    for key in ("a", "b"):
+        created.add(ServerResponse(f"POST {key}", call_id="create_user_api_key"), key)
+
+    created.add(ServerResponse("POST", 201, call_id="create_user_api_key"), "a")
+
+    assert [line.partition("; ")[2] for line in created.lines()] == [
+        "",
+        "the response to POST b was lost",
+    ]
+
+
+def test_a_lost_response_does_not_matter_after_the_change_was_undone() -> None:
+    created = CreatedRecords()
+    created.add(ServerResponse("PUT", call_id="set_project_powered_by_flag"), "a")
+    created.add(ServerResponse("PUT", 200, call_id="set_project_powered_by_flag"), "b")
+
+    created.mark_undone("set_project_powered_by_flag")
+
+    assert created.lines() == ["the project's flag was switched, and switched back"]
 
 
 class TakesNoKey(Tampering):
