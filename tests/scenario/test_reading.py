@@ -110,7 +110,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
         ("assumptions: {token_lifetime: 5}", 3, "5", "it must be a duration, such as 5s"),
         ("assumptions: {token_lifetme: 1h}", 3, "token_lifetme:", "did you mean"),
         ("assumptions:\n  token_lifetime: long", 4, "long", "'long' is not a duration"),
-        ("faults: [{abort: {}}]", 3, "abort:", "abort: the field 'code' is missing"),
+        ("faults: [{abort: {}}]", 3, "abort:", "the field 'code' is missing in abort"),
         (
             "faults:\n  - abort:\n      code: rate_limitd",
             5,

@@ -10,11 +10,13 @@ import msgspec
 
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.json_schema import END_OF_TEXT
-from hosting_emulator.contract.suggestions import nearest, unknown
+from hosting_emulator.contract.suggestions import nearest
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 _MISSING_FIELD = re.compile("the field '[a-z_]+' is missing")
+#: For the beginnings of some reasons, the verb that follows the subject of a sentence.
+_VERBS = {"it must ": "must ", "there is no field ": "has no field "}
 
 
 class DocumentRefused(ValueError):
@@ -37,6 +39,20 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
         raise _refused(error, document, kind) from None
 
 
+def sentence_about(subject: str, reason: str) -> str:
+    """Return the reason of a refusal as a sentence about its subject.
+
+    For example, the subject `times` and the reason `it must be a whole number` result in `times
+    must be a whole number`.
+    """
+    for beginning, verb in _VERBS.items():
+        if reason.startswith(beginning):
+            return f"{subject} {verb}{reason.removeprefix(beginning)}"
+    if _MISSING_FIELD.fullmatch(reason):
+        return f"{reason} in {subject}"
+    return f"{subject}: {reason}"
+
+
 def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> DocumentRefused:
     """Return a DocumentRefused that explains an error raised by msgspec."""
     message = str(error)
@@ -44,6 +60,8 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
     if path:
         names = [name for name in path if not name.isdecimal()]
         reason = plain_reason(message, part_at(kind, names), names[-1])
+        if message.endswith("[...]`"):  # the error is about a value in a mapping
+            reason = re.sub("^it must ", "each value must ", reason)
         return DocumentRefused(reason, ".".join(path))
     # The error was raised by the type's own check, so look for the field with the value that the
     # message quotes.
@@ -85,7 +103,7 @@ def read_options(
         return read_fields(options, kind)
     except DocumentRefused as refused:
         where = f"{word}{separator}{refused.field}" if refused.field else word
-        message = f"{where}: {refused}"
+        message = sentence_about(where, str(refused))
         if not refused.field and _MISSING_FIELD.fullmatch(str(refused)):
             message += f", as in {example}"
         raise DocumentRefused(message, refused.field) from None
@@ -150,7 +168,10 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     reason = reason.replace(_ESCAPED_END_OF_TEXT, "")
     unknown_field = re.search("unknown field `(.*)`", reason)
     if unknown_field:
-        return unknown("field", unknown_field.group(1), kind.__struct_encode_fields__)
+        name = unknown_field.group(1)
+        names = kind.__struct_encode_fields__
+        hint = nearest(name, names) or f"; the fields are {', '.join(names) or 'none'}"
+        return f"there is no field {name[:80]!r}{hint}"
     missing_field = re.search("missing required field `(.*)`", reason)
     if missing_field:
         return f"the field {missing_field.group(1)!r} is missing"

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.conversion import convert
-from hosting_emulator.contract.documents import DocumentRefused, read_fields
+from hosting_emulator.contract.documents import DocumentRefused, read_fields, sentence_about
 from hosting_emulator.faults.alteration_rules import check_alteration
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.delivery_rules import check_delivery_rule
@@ -126,7 +126,7 @@ def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -
         rule = read_fields(fields, Rule)
     except DocumentRefused as refused:
         path = refused.field or f"the {category.noun}"
-        raise DocumentRefused(f"{path}: {refused}", refused.field) from None
+        raise DocumentRefused(sentence_about(path, str(refused)), refused.field) from None
     condition = document.get("while")
     if condition is None:
         return rule

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from hosting_emulator.contract.documents import DocumentRefused, read_fields
+from hosting_emulator.contract.documents import DocumentRefused, read_fields, sentence_about
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.world.condition_records import Condition
 
@@ -28,7 +28,7 @@ def read_condition(document: Any, path: str) -> Condition:
         field_path = path
         if refused.field:
             field_path = f"{path}.{refused.field}"
-        raise DocumentRefused(f"{field_path}: {refused}", field_path) from None
+        raise DocumentRefused(sentence_about(field_path, str(refused)), field_path) from None
     if "not" not in document:
         return condition
     return replace(condition, not_=read_condition(document["not"], f"{path}.not"))

@@ -17,7 +17,7 @@ from aiohttp import web
 from msgspec import Meta
 
 from hosting_emulator.conduct.observation import Observations, ProcessObservation
-from hosting_emulator.contract.documents import DocumentRefused, read_fields
+from hosting_emulator.contract.documents import DocumentRefused, read_fields, sentence_about
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
@@ -183,8 +183,8 @@ class Context:
         try:
             return read_fields(document, kind)
         except DocumentRefused as error:
-            path = f"{error.field}: " if error.field else ""
-            raise ControlRefusal(400, "Bad request", f"{path}{error}") from None
+            detail = sentence_about(error.field or "the body", str(error))
+            raise ControlRefusal(400, "Bad request", detail) from None
 
     async def _read_document(self, limit: int) -> dict[str, Any]:
         body = await self.bytes(limit) or b"{}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.contract.documents import DocumentRefused, sentence_about
 from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world.population import populate
 from hosting_emulator.world.population_checks import find_mistakes
@@ -40,7 +40,7 @@ def add(
     )
     for path, message in find_mistakes(part, whole, change.now_ms, change.assumptions.key_prefix):
         field = ".".join(map(str, path))
-        raise DocumentRefused(f"{field}: {message}", field)
+        raise DocumentRefused(sentence_about(field, message), field)
     for i, key in enumerate(keys):
         if f"api_key:{key.digest}" in world.indexes:
             raise DocumentRefused(
