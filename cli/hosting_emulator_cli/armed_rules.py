@@ -162,7 +162,9 @@ def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _example(kind: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in kind["example"].items()) or "-"
+    from hosting_emulator.contract.value_texts import value_text
+
+    return " ".join(f"{name}={value_text(value)}" for name, value in kind["example"].items()) or "-"
 
 
 def _kinds_text(kinds: Mapping[str, Any]) -> str:

@@ -235,8 +235,9 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
         origin = origin_of(ctx, param)
         if origin is not None:
             option = max(param.opts, key=len)
-            value = _value_text(param, ctx.params[str(param.name)])
-            findings.append(finding("settings", "given", option=option, value=value, origin=origin))
+            words = _words(param, ctx.params[str(param.name)])
+            setting = " ".join([option, *words])
+            findings.append(finding("settings", "given", setting=setting, origin=origin))
     for name in unknown_variables(os.environ):
         why = _capitalized(unknown_variable_text(name))
         findings.append(finding("settings", "unknown", why=why))
@@ -250,18 +251,27 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
     return findings or [finding("settings", "default")], directory
 
 
-def _value_text(param: click.Parameter, value: object) -> object:
+def _words(param: click.Parameter, value: object) -> list[str]:
+    """Return the words that follow an option to set it to a value.
+
+    No word follows a flag that is set. A flag that is not set has the word `false`, as in a
+    settings file.
+    """
     if param.name == "control_token":
-        return "(hidden)"
+        return ["(hidden)"]
+    if value is True:
+        return []
+    if value is False:
+        return ["false"]
     if not isinstance(value, tuple):
-        return value
+        return [str(value)]
     words = []
     for item in value:
         word = str(item)
         if isinstance(item, tuple):
             word = "=".join(item)
         words.append(word)
-    return " ".join(words)
+    return words
 
 
 # --- The emulator and its ports ------------------------------------------------------------------

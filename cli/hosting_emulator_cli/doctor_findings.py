@@ -49,7 +49,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "`start` uses the defaults, because no environment variable or file sets an option.",
         ),
         "given": _ok(
-            "`{option} {value}` comes from {origin}.",
+            "`{setting}` comes from {origin}.",
         ),
         "unknown": _note(
             "{why}",

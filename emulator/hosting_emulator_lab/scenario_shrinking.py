@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from hosting_emulator.contract.value_texts import quoted_value
 from hosting_emulator.scenario.arrival import PageHandler
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import Scenario
@@ -216,7 +217,9 @@ def _failure_of_last_step(document: dict[str, Any], visit: PageHandler | None) -
     if report["passed"]:
         return None
     differences = report["steps"][-1]["differences"]
-    texts = [f"{difference['at']} is {difference['found']!r}" for difference in differences]
+    texts = [
+        f"{difference['at']} is {quoted_value(difference['found'])}" for difference in differences
+    ]
     return "; ".join(texts) or None
 
 

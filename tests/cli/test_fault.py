@@ -94,7 +94,8 @@ def test_fault_kinds_needs_no_emulator(run):
 
     first = [line.split()[0] for line in out.split("\n\n")[0].splitlines()]
     assert first[:3] == ["EFFECT", "abort", "gateway_error"]
-    for word in ("MATCH ", "header", "CONDITION", "skip_first", "limit=3 window=60s"):
+    example = 'set={"/progress/phase": "warming up"}'
+    for word in ("MATCH ", "header", "CONDITION", "skip_first", "limit=3 window=60s", example):
         assert word in out
 
 

@@ -221,7 +221,8 @@ def test_doctor_shows_where_each_value_came_from(
     run: Run, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     Path("hosting-emulator.yaml").write_text(
-        "{data-dir: kept, control-token: s3cret, assume: {accepted_status: 200}}"
+        "{data-dir: kept, control-token: s3cret, assume: {accepted_status: 200}, "
+        "log-requests: true, watch: false}"
     )
     monkeypatch.setenv("HOSTING_EMULATOR_CLOCK", "skip")
 
@@ -231,6 +232,8 @@ def test_doctor_shows_where_each_value_came_from(
 
     assert {finding["seen"] for finding in findings if finding["check"] == "settings"} == {
         "`--data-dir kept` comes from hosting-emulator.yaml.",
+        "`--log-requests` comes from hosting-emulator.yaml.",
+        "`--watch false` comes from hosting-emulator.yaml.",
         "`--clock skip` comes from the variable HOSTING_EMULATOR_CLOCK.",
         "`--assume accepted_status=200` comes from hosting-emulator.yaml.",
         "`--control-token (hidden)` comes from hosting-emulator.yaml.",

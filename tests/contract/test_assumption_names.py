@@ -37,6 +37,8 @@ def test_no_assumption_is_both_fixed_and_settable() -> None:
             "assumption accepted_status cannot be 'x': it must be one of 202, ",
         ),
         ("default_page_size", 0, "assumption default_page_size cannot be 0: it must be a whole "),
+        ("default_page_size", True, "assumption default_page_size cannot be true: it must be a "),
+        ("progress_phases", ["a", 1], 'assumption progress_phases cannot be ["a", 1]: '),
         (
             "flag_reenabled",
             "no",

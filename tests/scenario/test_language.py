@@ -522,6 +522,36 @@ def test_a_log_step_fails_if_the_log_may_have_dropped_requests(monkeypatch: pyte
     )
 
 
+def test_a_saved_boolean_inside_a_text_is_sent_as_in_json():
+    passes(
+        """
+        story:
+          - call: set_project_powered_by_flag
+            body: {enabled: true}
+            key: first
+            save: {shown: enabled}
+          - {call: set_project_powered_by_flag, body: {enabled: true}, key: "is-${shown}"}
+          - log: {key: is-true, count: 1}
+        """
+    )
+
+
+def test_values_in_the_title_of_a_step_are_written_as_in_a_scenario():
+    steps = run(
+        """
+        story:
+          - call: list_deployments
+          - clear_faults: true
+          - log: {call: list_deployments, replayed: false, count: {at_least: 2}}
+        """
+    )["steps"]
+
+    assert [step["title"] for step in steps[1:]] == [
+        "clear_faults true",
+        'log call list_deployments, replayed false, count {"at_least": 2}',
+    ]
+
+
 # --- one fault, one outcome ----------------------------------------------------------------------
 
 

@@ -139,6 +139,19 @@ def test_the_nearest_request_is_named_by_number_method_path_and_difference(
     )
 
 
+def test_a_difference_in_the_body_is_shown_as_in_a_scenario(run_story: RunStory) -> None:
+    report = run_story(
+        """
+        faults: [{timeout: , call: set_project_powered_by_flag, body: {enabled: true}}]
+        story:
+          - {call: set_project_powered_by_flag, body: {enabled: false}}
+        """
+    )
+
+    (unused,) = unused_of(report).values()
+    assert unused.endswith("differs in body (enabled: false instead of enabled: true)")
+
+
 @pytest.mark.parametrize("name", UNUSED)
 def test_an_optional_entry_can_stay_unused(run_story: RunStory, name: str) -> None:
     entry = UNUSED[name][0]

@@ -39,6 +39,7 @@ from hosting_emulator.contract.resources import (
     UserApiKeyCreation,
 )
 from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.contract.value_texts import quoted_value
 
 #: The default code for each condition to which the contract assigns no code.
 CONDITIONS = {
@@ -753,7 +754,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
                 plain = plain_reason(str(error), Assumptions, name)
                 reason = re.sub("^.* is not allowed; ", "", plain)
                 raise AssumptionRefused(
-                    f"assumption {name} cannot be {value!r}: {reason}"
+                    f"assumption {name} cannot be {quoted_value(value)}: {reason}"
                 ) from None
         return changed
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hosting_emulator.contract.durations import format_duration
+from hosting_emulator.contract.value_texts import value_text
 from hosting_emulator.control.operation_names import operation_title
 from hosting_emulator.engine.history import Commit, planned_in
 from hosting_emulator.world.plans import describe_state
@@ -88,5 +89,5 @@ def _field_value(value: Any) -> str:
         return ",".join(map(_field_value, value))
     if isinstance(value, dict):
         value = value.get("alias") or value.get("user")
-    one_line = " ".join(str(value).split())
+    one_line = " ".join(value_text(value).split())
     return one_line[:_LONGEST_VALUE]

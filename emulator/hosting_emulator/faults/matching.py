@@ -14,6 +14,7 @@ import msgspec
 
 from hosting_emulator.contract.calls import DOORS
 from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.value_texts import value_text
 from hosting_emulator.criteria.request_filters import path_matches
 from hosting_emulator.world.fault_records import Rule
 
@@ -95,7 +96,8 @@ def request_value(rule: Rule, subject: FaultSubject, name: str) -> Any:
         return getattr(subject, name)
     values = _values(rule, subject, name)
     return {
-        key: " and ".join(map(str, values.get(key, ()))) or "none" for key in getattr(rule, name)
+        key: " and ".join(map(value_text, values.get(key, ()))) or "none"
+        for key in getattr(rule, name)
     }
 
 

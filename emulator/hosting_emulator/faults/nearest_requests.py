@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hosting_emulator.contract.value_texts import value_text
 from hosting_emulator.faults.categories import RECORD_TABLES
 from hosting_emulator.faults.matching import FaultSubject, differing_fields, request_value
 from hosting_emulator.world.fault_records import Fault
@@ -98,9 +99,9 @@ def field_text(world: World, name: str, value: Any) -> str:
             return "none"
         return str(record.alias)
     if isinstance(value, Mapping):
-        parts = [f"{key}: {_part_text(str(key), str(part))}" for key, part in value.items()]
+        parts = [f"{key}: {_part_text(str(key), value_text(part))}" for key, part in value.items()]
         return ", ".join(parts)
-    return "none" if value is None else str(value)
+    return "none" if value is None else value_text(value)
 
 
 def _part_text(name: str, value: str) -> str:

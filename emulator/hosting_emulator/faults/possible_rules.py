@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from hosting_emulator.contract.calls import DOORS, REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.contract.value_texts import quoted_value
 from hosting_emulator.criteria.request_filters import may_have_path
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds
 from hosting_emulator.world.fault_records import Rule
@@ -34,7 +35,7 @@ def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
             if len(calls) > _MOST_CALLS:
                 endpoints = "any call; write a path such as /v1/projects/*/domains, without a query"
             value = getattr(rule, field)
-            message = f"the rule could never match: {field} {value!r} does not match {endpoints}"
+            message = f"the rule could never match: {field} {quoted_value(value)} does not match {endpoints}"
             raise DocumentRefused(message, field)
         calls = matches
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.value_texts import value_text
 from hosting_emulator.faults.categories import MATCH_FIELDS, OUTCOME
 from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.nearest_requests import field_text
@@ -27,15 +28,9 @@ def effect_text(kind: str, options: Mapping[str, Any]) -> str:
     """
     words = [kind]
     for name, value in options.items():
-        text = "…" if isinstance(value, Mapping | list | tuple) else _value_text(value)
+        text = "…" if isinstance(value, Mapping | list | tuple) else value_text(value)
         words.append(f"{name}={text}")
     return " ".join(words)
-
-
-def _value_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value)
 
 
 def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:

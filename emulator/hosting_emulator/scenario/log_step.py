@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.value_texts import value_text
 from hosting_emulator.criteria.checks import check
 from hosting_emulator.criteria.comparisons import match
 from hosting_emulator.criteria.mismatches import Mismatch
@@ -114,8 +115,8 @@ def _log_view(world: World, entry: Entry) -> dict[str, Any]:
 def _value_text(value: Any) -> str:
     """Format a value from `_log_view` for a message."""
     if isinstance(value, tuple):
-        return " or ".join(map(str, value))
-    return "none" if value is None else str(value)
+        return " or ".join(map(value_text, value))
+    return "none" if value is None else value_text(value)
 
 
 def _nearest_requests(

@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -21,6 +21,7 @@ from hosting_emulator.calls.dev_access import project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.timestamps import LATEST_MS
+from hosting_emulator.contract.value_texts import value_text
 from hosting_emulator.engine.connection import Connection, Passage
 from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.effects import Delay
@@ -289,7 +290,7 @@ class StepRequests:
             headers.setdefault("content-type", "application/x-www-form-urlencoded")
         elif step.body is not UNSET or step.text is not None:
             headers.setdefault("content-type", "application/json")
-        return {name: str(value) for name, value in headers.items() if value is not None}
+        return {name: value_text(value) for name, value in headers.items() if value is not None}
 
     def mint(self, name: str, step: StepPart) -> str:
         """Return a new access token for a user. Raises ValueError if the user does not exist."""
@@ -323,17 +324,12 @@ def _abandoned_passage() -> Passage:
 
 
 def _query(step: StepPart) -> str:
-    return urlencode({name: _sent_text(value) for name, value in step.query.items()})
-
-
-def _sent_text(value: Any) -> str:
-    """Format a value for a query or form. Booleans become `true` or `false`."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return urlencode({name: value_text(value) for name, value in step.query.items()})
 
 
 def _body(step: StepPart) -> bytes:
     if step.body is not UNSET:
         return msgspec.json.encode(step.body)
     if step.form:
-        return urlencode({name: _sent_text(value) for name, value in step.form.items()}).encode()
+        return urlencode({name: value_text(value) for name, value in step.form.items()}).encode()
     return str(step.text or "").encode()

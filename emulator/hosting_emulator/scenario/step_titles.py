@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from hosting_emulator.contract.value_texts import value_text
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.step_keys import REQUESTS, TIMELINE_ACTIONS
 
@@ -15,12 +16,12 @@ def title_of(action: str, step: StepPart) -> str:
     value = getattr(step, action, "")
     if action == "log":
         filters = msgspec.to_builtins(value)
-        value = ", ".join(f"{name} {text}" for name, text in filters.items())
+        value = ", ".join(f"{name} {value_text(filter_)}" for name, filter_ in filters.items())
     if action == "check" and isinstance(value, dict):
         return f"check {', '.join(value)}"
     if action in TIMELINE_ACTIONS and isinstance(value, dict):
         return f"{action} {next(iter(value), '')}"
-    title = str(value) if action == "call" else f"{action} {value}"
+    title = str(value) if action == "call" else f"{action} {value_text(value)}"
     if step.user:
         title += f" as {step.user}"
     if step.gives_up:

@@ -15,6 +15,7 @@ from msgspec import UNSET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.json_values import each_text
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.contract.value_texts import value_text
 from hosting_emulator.criteria.compound_types import Array, either
 from hosting_emulator.criteria.mismatches import Mismatch
 from hosting_emulator.criteria.value_types import ANY, ValueType
@@ -103,7 +104,7 @@ class Variables:
         whole = VARIABLE.fullmatch(text)
         if whole is not None:
             return self.value_of(whole[1])
-        return VARIABLE.sub(lambda variable: str(self.value_of(variable[1])), text)
+        return VARIABLE.sub(lambda variable: value_text(self.value_of(variable[1])), text)
 
     def value_of(self, name: str) -> Any:
         """Return the value of a variable. Raises ValueError if the variable does not exist."""
@@ -223,7 +224,7 @@ def _matching_part(value: Any, saved: SavedValue) -> Any:
         return value
     if value is None:
         return UNSET
-    match = saved.pattern.search(str(value))
+    match = saved.pattern.search(value_text(value))
     if match is None:
         return UNSET
     return match[1] if match.re.groups else match[0]

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hosting_emulator.contract.value_texts import value_text
+
 #: The fields of a fault that are not its effect: request filters, conditions and state.
 _MATCHES = (
     "call",
@@ -66,7 +68,12 @@ def fault_words(fault: Mapping[str, Any]) -> FaultWords:
         # too.
         if member not in (*_MATCHES, *_CONDITIONS, *_COUNTS):
             options = fault[member]
-            effects.append(" ".join([member, *_pairs(options, options)]))
+            words = [
+                f"{name}={value_text(value)}"
+                for name, value in options.items()
+                if value is not None
+            ]
+            effects.append(" ".join([member, *words]))
     return FaultWords(
         effect="; ".join(effects),
         matches=" ".join(_pairs(fault, _MATCHES)),
@@ -90,13 +97,18 @@ def unused_text(entry: Mapping[str, Any]) -> str:
     return f"{entry['id']} never acted: {entry['unused']}."
 
 
-def value_text(value: Any) -> str:
-    """Format the value of an option or assumption as short text."""
+def short_text(value: Any) -> str:
+    """Format the value of an option or assumption as short text.
+
+    The parts of a mapping or list are separated by commas.
+    """
     if isinstance(value, Mapping):
         return ",".join(f"{name}:{value_text(part)}" for name, part in value.items())
-    return str(value)
+    if isinstance(value, list | tuple):
+        return ",".join(map(value_text, value))
+    return value_text(value)
 
 
 def _pairs(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     values = {name: fields.get(name) for name in names}
-    return [f"{name}={value_text(value)}" for name, value in values.items() if value is not None]
+    return [f"{name}={short_text(value)}" for name, value in values.items() if value is not None]

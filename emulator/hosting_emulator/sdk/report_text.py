@@ -18,7 +18,7 @@ from hosting_emulator.messages import (
 )
 from hosting_emulator.sdk.conduct_text import finding_lines, summary
 from hosting_emulator.sdk.exchange_text import exchange_row, fold_rows
-from hosting_emulator.sdk.fault_text import commit_text, fault_words, unused_text, value_text
+from hosting_emulator.sdk.fault_text import commit_text, fault_words, short_text, unused_text
 from hosting_emulator.sdk.text import align, count_text, one_line, paint, plain
 
 _OPERATIONS = 3
@@ -61,7 +61,7 @@ def _head(report: WorldReport) -> list[tuple[str, str]]:
     rows = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
     if report.assumptions:
         values = ", ".join(
-            f"{name}={value_text(value)}" for name, value in report.assumptions.items()
+            f"{name}={short_text(value)}" for name, value in report.assumptions.items()
         )
         rows.append(("assumed", one_line(values, _WIDEST)))
     if report.variation is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.value_checks import is_integer
+from hosting_emulator.contract.value_texts import quoted_value
 
 _TIMESTAMP_FORMS = {
     "milliseconds": re.compile(r".*:\d\d\.\d{3}Z"),
@@ -103,7 +104,9 @@ class ServerBehavior:
             try:
                 Assumptions().changed({name: observed[name]})
             except ValueError:
-                self.note(f"{name} is {observed[name]!r}, which no assumption can express")
+                self.note(
+                    f"{name} is {quoted_value(observed[name])}, which no assumption can express"
+                )
             else:
                 expressible[name] = observed[name]
         return expressible

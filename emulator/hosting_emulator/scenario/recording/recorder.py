@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.contract.value_texts import quoted_value
 from hosting_emulator.scenario.entries import unused_entries
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario
@@ -229,7 +230,8 @@ def _find_failure(document: Document, seed: str) -> _Failure | None:
     if step["passed"]:
         return None
     sentences = [
-        f"{difference['at']} was {difference['found']!r} instead of {difference['expected']!r}"
+        f"{difference['at']} was {quoted_value(difference['found'])} instead of "
+        f"{quoted_value(difference['expected'])}"
         for difference in step["differences"][:_MOST_DIFFERENCES]
     ]
     return _Failure(step["n"] - 1, f"when the story ran, {'; '.join(sentences)}")

@@ -1,0 +1,20 @@
+"""Formats values for messages as users write them, so never in Python's notation."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def value_text(value: Any) -> str:
+    """Return a string unchanged, and any other value as JSON, which is also valid YAML."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def quoted_value(value: Any) -> str:
+    """Return a string in single quotes, and any other value as JSON."""
+    if isinstance(value, str):
+        return repr(value)
+    return value_text(value)
