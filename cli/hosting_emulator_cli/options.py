@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -64,6 +65,29 @@ class EmulatorOption(click.Option):
         values = split_values(text, is_named="=" in (self.metavar or ""))
         if "=" in (self.metavar or ""):
             note_split_names(ctx, values)
+        return values
+
+
+class PatternOption(EmulatorOption):
+    """A repeatable option for values of the form NAME=PATTERN.
+
+    It refuses a comma that may belong to the pattern before it, because the wrong patterns could
+    match no request. This is each comma before a name in a header, and in other options such a
+    comma after a pattern that contains an equals sign.
+    """
+
+    def _parts(self, ctx: click.Context, text: Any) -> list[Any]:
+        values = super()._parts(ctx, text)
+        for value, following_value in pairwise(values):
+            name, _, pattern = value.partition("=")
+            following_name = following_value.partition("=")[0].strip()
+            if "=" in pattern or self.name == "header":
+                raise click.BadParameter(
+                    f"the comma before `{following_name}=` can mean two things: write `\\,` if it "
+                    f"belongs to the pattern of {name.strip()}, or use {self.opts[0]} once for each name",
+                    ctx,
+                    self,
+                )
         return values
 
 

@@ -185,6 +185,42 @@ def test_another_refusal_of_a_fault_is_printed_unchanged(ask, control: FakeContr
     assert result.stderr == "Error: this fault is impossible\n"
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "name", "following_name"),
+    [
+        ("--header", "cookie=a=1,b=2", "cookie", "b"),
+        ("--header", "cache-control=no-cache, max-age=0", "cache-control", "max-age"),
+        ("--query", "filter=a=1,b=2", "filter", "b"),
+        ("--body", "key.name=a=1,b=2", "key.name", "b"),
+    ],
+)
+def test_a_comma_that_may_belong_to_a_pattern_is_refused(
+    ask, control: FakeControl, option: str, value: str, name: str, following_name: str
+):
+    result = ask("fault", "add", "timeout", option, value)
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"Error: Invalid value for '{option}': the comma before `{following_name}=` can mean two "
+        f"things: write `\\,` if it belongs to the pattern of {name}, or use {option} once for each "
+        "name\n"
+    )
+    assert control.requests == []
+
+
+def test_an_escaped_comma_belongs_to_its_pattern(ask, control: FakeControl):
+    control.on("POST /worlds/default/faults", refusal(400, "this fault is impossible"))
+
+    ask("fault", "add", "timeout", "--header", "cookie=a=1\\,b=2", "--query", "limit=5,cursor=x")
+
+    (request,) = control.requests
+    assert request.body == {
+        "timeout": {},
+        "header": {"cookie": "a=1,b=2"},
+        "query": {"limit": "5", "cursor": "x"},
+    }
+
+
 def test_a_refusal_that_names_a_value_after_a_comma_explains_the_comma(ask, control: FakeControl):
     control.on("POST /worlds/default/faults", refusal(400, "there is no condition 'b'"))
 

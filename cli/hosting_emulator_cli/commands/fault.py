@@ -111,6 +111,7 @@ class _AddCommand(HelpCommand):
         "text. Repeatable."
     ),
     multiple=True,
+    cls=opt.PatternOption,
 )
 @opt.option(
     "--query",
@@ -120,6 +121,7 @@ class _AddCommand(HelpCommand):
         "for any text. Repeatable."
     ),
     multiple=True,
+    cls=opt.PatternOption,
 )
 @opt.option(
     "--body",
@@ -129,6 +131,7 @@ class _AddCommand(HelpCommand):
         "key.name=ci*. In text, * stands for any text. Repeatable."
     ),
     multiple=True,
+    cls=opt.PatternOption,
     type=TYPED_VALUE,
 )
 @opt.option(
