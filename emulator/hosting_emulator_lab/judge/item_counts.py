@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.paging import LIST_CALL
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
@@ -25,8 +24,8 @@ def repeated_items_text(end: RunEnd, observation: Observation, clean: CleanRun) 
 
     The requests must have their responses.
     """
-    usual_items = _items(clean.observation.requests)
-    items = _items(observation.requests)
+    usual_items = clean.observation.received_items
+    items = observation.received_items
     if len(items) <= len(usual_items) or len(_ids(items)) != len(_ids(usual_items)):
         return ""
     changed_count = _changed_count(end, observation, clean)
@@ -46,8 +45,8 @@ def missing_items_text(end: RunEnd, observation: Observation, clean: CleanRun) -
         return ""
     if set(end.comparable_lines) - set(clean.end.comparable_lines):
         return ""
-    items = _items(observation.requests)
-    if not items or len(items) >= len(_items(clean.observation.requests)):
+    items = observation.received_items
+    if not items or len(items) >= len(clean.observation.received_items):
         return ""
     changed_count = _changed_count(end, observation, clean)
     if not changed_count:
@@ -57,8 +56,8 @@ def missing_items_text(end: RunEnd, observation: Observation, clean: CleanRun) -
 
 def _changed_count(end: RunEnd, observation: Observation, clean: CleanRun) -> str:
     """Describe the printed number of received items that differs from the clean runs'."""
-    usual_items = _items(clean.observation.requests)
-    items = _items(observation.requests)
+    usual_items = clean.observation.received_items
+    items = observation.received_items
     pairs = _count_pairs(usual_items, items) - _request_pairs(clean.observation, observation)
     clean_lines = [behavior.lines or () for behavior in clean.behaviors]
     for line, numbers, usual_numbers in _changed_lines(clean_lines, end.printed_lines or ()):
@@ -66,18 +65,6 @@ def _changed_count(end: RunEnd, observation: Observation, clean: CleanRun) -> st
             if (usual_number, number) in pairs:
                 return f"it prints {line!r}, with {number} instead of {usual_number}"
     return ""
-
-
-def _items(requests: Sequence[NumberedRequest]) -> list[Mapping[str, object]]:
-    """Return the items of all pages that a client received."""
-    items: list[Mapping[str, object]] = []
-    for request in requests:
-        is_page = request.call == LIST_CALL and request.succeeded
-        if is_page and request.exchange.is_received and isinstance(request.response, dict):
-            page = request.response.get("items")
-            if isinstance(page, list):
-                items += [item for item in page if isinstance(item, dict)]
-    return items
 
 
 def _ids(items: Sequence[Mapping[str, object]]) -> set[object]:

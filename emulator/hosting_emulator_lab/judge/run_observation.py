@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from hosting_emulator.messages import ContractCoverage, merge_coverage
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.exchange_counts import FastAttempts
+from hosting_emulator_lab.judge.paging import LIST_CALL
 from hosting_emulator_lab.judge.world_summary import StateRows
 
 _NO_COVERAGE = merge_coverage(())
@@ -21,7 +24,7 @@ class JudgeFailed(Exception):
     """The emulator could not judge a run, so the run proves nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Observation:
     """The observed behavior of a run, and the state after it.
 
@@ -72,3 +75,19 @@ class Observation:
     fast_attempts: tuple[FastAttempts, ...] = ()
     coverage: ContractCoverage = _NO_COVERAGE
     sent: tuple[str, ...] = ()
+
+    @cached_property
+    def received_items(self) -> list[Mapping[str, object]]:
+        """The items of all pages of deployments that the client received.
+
+        They are collected once, because each trial compares its items with those of the clean run.
+        The requests must have their responses.
+        """
+        items: list[Mapping[str, object]] = []
+        for request in self.requests:
+            is_page = request.call == LIST_CALL and request.succeeded
+            if is_page and request.exchange.is_received and isinstance(request.response, dict):
+                page = request.response.get("items")
+                if isinstance(page, list):
+                    items += [item for item in page if isinstance(item, dict)]
+        return items

@@ -114,3 +114,13 @@ def test_a_client_that_stops_without_a_failure_misses_no_page() -> None:
 
 def test_a_number_that_does_not_count_received_items_shows_no_missing_page() -> None:
     assert missing_text(clean_run("project 7"), "project 5") == ""
+
+
+def test_the_items_of_the_clean_run_are_collected_once_for_all_trials() -> None:
+    clean = clean_run("deployments: 7")
+
+    items = clean.observation.received_items
+    text(clean, "deployments: 11")
+
+    assert len(items) == 7
+    assert clean.observation.received_items is items
