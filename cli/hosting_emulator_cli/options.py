@@ -73,8 +73,22 @@ class PatternOption(EmulatorOption):
 
     It refuses a comma that may belong to the pattern before it, because the wrong patterns could
     match no request. This is each comma before a name in a header, and in other options such a
-    comma after a pattern that contains an equals sign.
+    comma after a pattern that contains an equals sign. It also refuses a second pattern for a name,
+    because a fault has only one.
     """
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Convert the values of the option."""
+        pairs = super().type_cast_value(ctx, value)
+        names = [name.lower() if self.name == "header" else name for name, _ in pairs]
+        for name in names:
+            if names.count(name) > 1:
+                raise click.BadParameter(
+                    f"{name} occurs twice, but a fault has only one pattern for each name",
+                    ctx,
+                    self,
+                )
+        return pairs
 
     def _parts(self, ctx: click.Context, text: Any) -> list[Any]:
         values = super()._parts(ctx, text)

@@ -208,6 +208,24 @@ def test_a_comma_that_may_belong_to_a_pattern_is_refused(
     assert control.requests == []
 
 
+@pytest.mark.parametrize(
+    ("option", "first", "second"),
+    [("--header", "X-A=1", "x-a=2"), ("--query", "limit=5", "limit=6"), ("--body", "a=1", "a=2")],
+)
+def test_a_second_pattern_for_a_name_is_refused(
+    ask, control: FakeControl, option: str, first: str, second: str
+):
+    result = ask("fault", "add", "timeout", option, first, option, second)
+
+    name = second.partition("=")[0]
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"Error: Invalid value for '{option}': {name} occurs twice, but a fault has only one "
+        "pattern for each name\n"
+    )
+    assert control.requests == []
+
+
 def test_an_escaped_comma_belongs_to_its_pattern(ask, control: FakeControl):
     control.on("POST /worlds/default/faults", refusal(400, "this fault is impossible"))
 
