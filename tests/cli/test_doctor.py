@@ -287,6 +287,16 @@ def test_doctor_reports_a_port_that_another_program_uses(port: int):
     assert "`start --tls-port 0`" in str(finding.advice)
 
 
+def test_doctor_reports_the_tls_port_of_the_emulator_that_it_asked(port: int):
+    info = SimpleNamespace(tls_port=port, data_dir=None)
+    probe = EmulatorProbe("1.0", info)
+
+    _, finding = doctor_checks.check_ports("http://127.0.0.1:4620", 0, port, probe)
+
+    assert (finding.check, finding.verdict) == ("tls port", "ok")
+    assert finding.seen == f"An emulator (version 1.0) is already using port {port}."
+
+
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows the program")
 def test_doctor_names_the_program_that_uses_a_port(port: int):
     finding = doctor_checks.check_port("port", port, EmulatorProbe(None, None, "it says nothing"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import exploration as exploration_module
 from hosting_emulator_cli.client_runs import ClientRuns
@@ -128,6 +130,29 @@ def test_explore_takes_the_clock_of_a_state(
 
     assert explored[0].settings.clock is None
     assert explored[0].conditions.clock == "skip"
+
+
+def test_the_responses_of_a_run_can_ask_for_the_next_poll_after_a_chosen_time():
+    client_runs = ClientRuns(("true",), SETTINGS, None, ())
+    alterations = {}
+
+    class Visit:
+        def begin(self, world: HostingEmulator, token: str | None = None) -> None:
+            for fault in world.faults:
+                written = fault.state.written
+                alterations[written["call"]] = written["alter"]
+
+        def end(self, world: HostingEmulator) -> None:
+            """Examine nothing."""
+
+    def work() -> int:
+        client_runs.perform(Visit(), "run", 20.0, replace(ORDINARY, next_poll_s=7))
+        return 0
+
+    assert asyncio.run(client_runs.use(work)) == 0
+    change = {"set": {"/progress/next_poll_after_seconds": 7}}
+    calls = ("get_operation", "apply_project_domains", "initialize_managed_source")
+    assert alterations == dict.fromkeys(calls, change)
 
 
 class RunningCommand:

@@ -111,7 +111,10 @@ REFUSALS = [
     Refusal("start --watch --scenario stuck-operation", "--watch", "a file"),
     Refusal("fault add", "EFFECT", "--json-fault"),
     Refusal("fault add timeout --json-fault {}", "EFFECT", "--json-fault"),
-    Refusal("fault add --json-fault {} --times 2", "--json-fault", "omit all other options"),
+    Refusal(
+        "fault add --json-fault {} --times 2",
+        "Error: --json-fault contains the whole fault: omit all other options of the fault\n",
+    ),
     Refusal("fault add --json-fault {", "--json-fault", "not JSON"),
     Refusal("fault add --json-fault [1]", "--json-fault", "object"),
     Refusal("fault add abort --code x", "--code", "code=VALUE"),

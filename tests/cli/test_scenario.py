@@ -49,6 +49,7 @@ FAILED_STEP: dict[str, Any] = {
         {"at": "status", "expected": 200, "found": 503, "line": 8, "column": 24},
         {"at": "body.code", "expected": {"a": 1}, "found": "(absent)", "line": 9, "column": 18},
         {"at": "headers.X\x00", "expected": "<&>", "found": None, "line": 10, "column": 15},
+        {"at": "body.name", "expected": "", "found": "two\nlines", "line": 11, "column": 18},
     ],
 }
 PASSED = story_report(STEP)
@@ -280,6 +281,10 @@ def test_scenario_run_shows_every_difference(ask, control: FakeControl):
         "            headers.X\x00 (line 10, column 15):",
         "            - <&>",
         "            + null",
+        "            body.name (line 11, column 18):",
+        '            - ""',
+        "            + two",
+        "            + lines",
     ]
 
 
@@ -338,6 +343,10 @@ def test_junit_of_scenario_run_has_a_suite_for_each_scenario_and_a_case_for_each
         "headers.X\ufffd (line 10, column 15):",
         "- <&>",
         "+ null",
+        "body.name (line 11, column 18):",
+        '- ""',
+        "+ two",
+        "+ lines",
     ]
     error = invalid.find("testcase/error")
     assert error is not None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from datetime import datetime
+
 import pytest
 
 from hosting_emulator.world import tables as t
@@ -52,3 +55,20 @@ def test_chosen_ids_emails_and_handles_are_part_of_the_description():
     )
 
     assert_described(world)
+
+
+def test_the_deployments_of_a_number_began_on_working_days_with_two_on_each():
+    world = scenario_world(
+        """
+        world:
+          organizations: [{alias: acme}]
+          projects: [{alias: site, organization: acme, deployments: 41}]
+        """
+    )
+
+    days = Counter(
+        datetime.fromisoformat(deployment.created_at).date()
+        for _, deployment in world.rows(t.DEPLOYMENTS)
+    )
+    assert {day.weekday() for day in days} == {0, 1, 2, 3, 4}
+    assert [days[day] for day in sorted(days)[1:-1]] == [2] * (len(days) - 2)

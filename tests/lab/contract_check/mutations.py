@@ -465,6 +465,12 @@ edit_success(
     "key.metadata keys.replay",
     lambda creation: creation["key"].update(obfuscated_value=(creation["value"] or "")[:40] + "…"),
 )
+edit_success(
+    _KEYS,
+    "the last 20 characters of the value in the obfuscated one",
+    "key.metadata keys.replay",
+    lambda creation: creation["key"].update(obfuscated_value="…" + (creation["value"] or "")[-20:]),
+)
 
 # --- Keys -----------------------------------------------------------------------------------------
 
@@ -977,6 +983,17 @@ class TheTicketBefore(Tampering):
             if self._previous_url:
                 exchange.json = ticket
             self._previous_url = url
+
+
+@stateful_deviation("the previous ticket in a header", "ticket.once")
+class TheTicketInAHeader(Tampering):
+    def __init__(self) -> None:
+        self._previous_ticket = ""
+
+    def after(self, exchange: Exchange) -> None:
+        if exchange.ok and path_ends_with(exchange, _TICKETS):
+            exchange.headers["X-Revoked"] = self._previous_ticket
+            self._previous_ticket = exchange.json["redeem_url"].rpartition("=")[2]
 
 
 class OpensAlways(Tampering):

@@ -142,6 +142,8 @@ def test_the_contract_check_judges_a_plan_that_must_show_the_flag() -> None:
     assert differing(report) == {}
     holds = with_verdict(report, "holds")
     assert {"flag.off-refused", "flag.hiding-refused"} <= holds.keys()
+    (reason,) = with_verdict(report, "skipped")["flag.off"]
+    assert reason.endswith(": a Free workspace's domain may depend on it")
 
 
 def test_the_contract_report_contains_no_secrets(hosting_emulator: HostingEmulator) -> None:

@@ -275,6 +275,20 @@ def test_explore_does_not_overwrite_a_file_that_contains_no_results(tmp_path: Pa
     assert notes.read_text() == '{"mine": 1}'
 
 
+def test_an_exploration_stops_if_a_result_cannot_be_stored(tmp_path: Path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    script = f"rm -rf {folder}; exec {client_in_shell('careful')}"
+
+    process = run_explore(
+        *("--results", str(folder / "so-far.json"), "--faults", "connection_reset"),
+        *shell_script(script),
+    )
+
+    assert (process.returncode, process.stdout) == (2, "")
+    assert process.stderr.endswith("so-far.json: No such file or directory\n")
+
+
 # --- Reports -------------------------------------------------------------------------------------
 
 
