@@ -46,6 +46,16 @@ RECORD_TESTS = ("tests/golden/test_record.py",)
 #: Tests that compare each declared sentence with the contract's text, or whole documents with
 #: golden files.
 _TESTS_OF_TEXTS = ("tests/lab/contract_check/test_sentences.py", *RECORD_TESTS)
+#: Tests outside a package's own folder that read the source of its modules, with the packages whose
+#: source they read. They call no function, so no recording shows what they test.
+_TESTS_OF_SOURCES = {
+    "tests/plugin/test_tracebacks.py": ("hosting_emulator.sdk",),
+    "tests/cli/test_printed_commands.py": (
+        "hosting_emulator",
+        "hosting_emulator_cli",
+        "pytest_hosting_emulator",
+    ),
+}
 #: The test folders of the packages outside the emulator.
 _FOLDERS = {
     "hosting_emulator_cli": "cli",
@@ -412,13 +422,17 @@ class CoverageMap:
 def reads_declarations(test: Test, function: str) -> bool:
     """Return whether a test may read any declaration in a function's package.
 
-    This is true of the tests in the package's own test folder, the architecture tests, and the tests
-    of texts and documents that are generated from declarations, including the golden files of both
-    OpenAPI documents.
+    This is true of the tests in the package's own test folder, the architecture tests, the tests that
+    read the source of the function's module, and the tests of texts and documents that are generated
+    from declarations, including the golden files of both OpenAPI documents.
     """
-    root, *parts = function.partition(":")[0].split(".")
+    module = function.partition(":")[0]
+    root, *parts = module.split(".")
     folders = {"architecture", "docs", "openapi", *parts[:1], _FOLDERS.get(root, root)}
-    return test.file.split("/")[1] in folders or test.file in _TESTS_OF_TEXTS
+    if test.file.split("/")[1] in folders or test.file in _TESTS_OF_TEXTS:
+        return True
+    packages = _TESTS_OF_SOURCES.get(test.file, ())
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
 def _test_files(repository: Path) -> list[str]:

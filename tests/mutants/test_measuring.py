@@ -183,9 +183,15 @@ def test_a_mutant_is_run_with_the_tests_of_its_code(
             "hosting_emulator.messages.faults:Fault",
             True,
         ),
+        ("tests/plugin/test_tracebacks.py", "hosting_emulator.sdk.clock:__tracebackhide__", True),
+        ("tests/plugin/test_tracebacks.py", "hosting_emulator.sdk:__tracebackhide__", True),
+        ("tests/plugin/test_tracebacks.py", "hosting_emulator.sdks.clock:__tracebackhide__", False),
+        ("tests/plugin/test_tracebacks.py", "hosting_emulator.contract.calls:ROWS", False),
+        ("tests/cli/test_printed_commands.py", "hosting_emulator.criteria.words:WORDS", True),
+        ("tests/cli/test_printed_commands.py", "hosting_emulator_lab.judge.trials:WORDS", False),
     ],
 )
-def test_a_declaration_is_read_by_the_tests_of_its_package_and_of_documents(
+def test_a_declaration_is_read_by_the_tests_of_its_package_its_source_and_documents(
     file: str, function: str, is_near: bool
 ) -> None:
     assert reads_declarations(CoveredTest(f"{file}::test", 0.1), function) == is_near
