@@ -225,7 +225,11 @@ def _usage_hint(error: click.UsageError, command: click.Command) -> str:
         examples_of_command.sort(key=lambda line: "--" not in line)
     if error.message.endswith("is not of the form NAME=VALUE"):
         is_bare = True
-        examples_of_command.sort(key=lambda line: "=" not in line)
+        # Show only an example of this option or argument.
+        syntax = "="
+        if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
+            syntax = f" {error.param.opts[0]} "
+        examples_of_command = [line for line in examples_of_command if syntax in line]
     if not is_bare or not examples_of_command:
         return ""
     return f"for example: `{examples_of_command[0]}`"
