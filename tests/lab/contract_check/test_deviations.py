@@ -40,6 +40,21 @@ def test_the_contract_check_reports_exactly_the_sentences_that_a_deviation_break
     assert set(differences) == set(planted.breaks), differences
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "sentence"),
+    [("switched on long ago", "flag.on", "enabled_at is not the time of the switch")],
+)
+def test_the_contract_check_says_how_a_response_differs(name: str, key: str, sentence: str) -> None:
+    (planted,) = [deviation for deviation in DEVIATIONS if deviation.name == name]
+    served = TamperedWorld()
+    options = served.options()
+    served.tampering = planted.make(options)
+
+    differences = differing(check(options))
+
+    assert {text.rpartition(": ")[2] for text in differences[key]} == {sentence}
+
+
 @pytest.mark.parametrize("planted", DEVIATIONS[::100], ids=lambda planted: planted.name)
 def test_the_contract_check_reports_a_deviation_over_a_real_connection(
     emulator: HostingEmulator, planted: Deviation

@@ -62,6 +62,10 @@ def test_every_clause_quotes_the_contract_exactly() -> None:
     )
 
 
+def test_the_key_of_every_clause_consists_of_lowercase_words() -> None:
+    assert [key for key in CLAUSES if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)?", key)] == []
+
+
 def test_every_sentence_of_a_resource_is_among_the_clauses() -> None:
     keys = {key for resource in RESOURCES.values() for key in resource.sentences}
 

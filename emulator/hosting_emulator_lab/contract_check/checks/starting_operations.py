@@ -137,7 +137,7 @@ def _start_source(run: CheckRun) -> _StartedSource | None:
         if response.code != wrong_generation_code:
             break
         key = run.new_key()
-    reason = f"no expected_source_generation up to {_MAX_GENERATIONS} is accepted"
+    reason = f"no expected_source_generation from 0 to {generation} is accepted"
     run.evidence.skips(_SOURCE_KEYS, f"{response}: {reason}")
     return None
 
