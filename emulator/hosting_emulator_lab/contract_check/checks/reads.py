@@ -26,8 +26,6 @@ def read_dns(run: CheckRun) -> None:
     issued_at_ms = run.behavior.record_audience(run.options.token)
     if issued_at_ms is not None:
         run.times.record_event(issued_at_ms)
-    if response.header("X-Request-Id") is None:
-        run.behavior.record("request_id_on_success", "absent")
     with_parameter = run.read("an unknown query parameter", query="?hosting-emulator-check=1")
     run.expect.ignored_or_refused("unknown_query_parameters", with_parameter)
 
