@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+from pathlib import Path
 from subprocess import PIPE, Popen
 
 import pytest
@@ -139,6 +140,24 @@ def test_an_emulator_process_that_ends_at_once_raises_start_error(monkeypatch: p
 
     with pytest.raises(StartError, match="the emulator's process ended immediately"):
         ProcessEmulator().start()
+
+
+def test_the_emulator_process_does_not_measure_coverage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\nenv >{tmp_path}/environment\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    for name in ("COVERAGE_PROCESS_START", "COV_CORE_SOURCE", "COLUMNS"):
+        monkeypatch.setenv(name, "1")
+
+    with pytest.raises(StartError):
+        ProcessEmulator().start()
+
+    variables = (tmp_path / "environment").read_text().splitlines()
+    assert "COLUMNS=1" in variables
+    assert [variable for variable in variables if variable.startswith("COV")] == []
 
 
 @pytest.mark.parametrize("fork", [False, True], ids=["alone", "with a fork that goes on"])
