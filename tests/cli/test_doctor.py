@@ -288,7 +288,7 @@ def test_doctor_reports_a_port_that_another_program_uses(port: int):
 
 
 def test_doctor_reports_the_tls_port_of_the_emulator_that_it_asked(port: int):
-    info = SimpleNamespace(tls_port=port, data_dir=None)
+    info: Any = SimpleNamespace(tls_port=port, data_dir=None)
     probe = EmulatorProbe("1.0", info)
 
     _, finding = doctor_checks.check_ports("http://127.0.0.1:4620", 0, port, probe)
