@@ -63,17 +63,6 @@ def test_contract_check_refuses_a_server_without_json(
     assert message.rstrip().endswith("200, text/html)")
 
 
-def test_contract_check_refuses_a_file_without_certificate_authorities(
-    check: Check, tmp_path: Path
-):
-    path = tmp_path / "authorities.pem"
-    path.write_text("no certificate")
-
-    message = one_line(check("--base-url", "https://127.0.0.1:1", "--ca-file", str(path)))
-
-    assert re.fullmatch(rf"Error: cannot use {path} as authorities: \S.*\n", message)
-
-
 def test_contract_check_prints_sections_in_the_order_of_the_contract(check: Check):
     lines = check().stdout.splitlines()
 

@@ -505,7 +505,10 @@ REFUSALS = [
         "the check does not take 'operation_pth'; it takes operation_path, cursor_parameter, "
         "limit_parameter, environment_parameter",
     ),
-    check_refusal("--assume 'limit_parameter=a b'", "limit_parameter cannot be 'a b'"),
+    check_refusal(
+        "--assume 'limit_parameter=a b'",
+        "assumption limit_parameter cannot be 'a b': it must match …",
+    ),
     Refusal(
         "contract check --base-url https://127.0.0.1:9 --ca-file hosting-emulator.yaml",
         "--ca-file: hosting-emulator.yaml contains no PEM certificate that can be read",
