@@ -73,7 +73,7 @@ def world() -> None:
 @prints(world_table)
 @opt.with_client
 def list_worlds(client: ControlClient) -> list[WorldSummary]:
-    """List the worlds with their clocks, and how many projects, operations and keys each has."""
+    """List the worlds with their clocks, and count their projects, operations and keys."""
     return client.worlds()
 
 
