@@ -47,7 +47,11 @@ def contract() -> None:
 @opt.world_option
 @opt.url_options
 def openapi(output: Path | None, world: str, **_: Any) -> None:
-    """Print the OpenAPI 3.1 document of the public API as JSON."""
+    """Print the OpenAPI 3.1 document of the public API as JSON.
+
+    Without --world and --url, the document describes the default world, and the command ignores
+    HOSTING_EMULATOR_WORLD and HOSTING_EMULATOR_URL.
+    """
     document = opt.ask(
         lambda client: client.world(world).openapi(),
         "hosting_emulator.variation.world_openapi:default_document",
@@ -113,8 +117,9 @@ def _alternatives_text(row: dict[str, Any]) -> str:
 def assumptions(world: str, **_: Any) -> Any:
     """List the assumptions that the emulator makes where the contract is silent.
 
-    ALTERNATIVES lists the other possible values. --json also prints the sentence in the contract
-    that leaves the choice open.
+    Without --world and --url, the command lists the defaults, and ignores HOSTING_EMULATOR_WORLD
+    and HOSTING_EMULATOR_URL. ALTERNATIVES lists the other possible values. --json also prints the
+    sentence in the contract that leaves the choice open.
     """
 
     def default() -> Any:
