@@ -49,7 +49,7 @@ def contract() -> None:
 def openapi(output: Path | None, world: str, **_: Any) -> None:
     """Print the OpenAPI 3.1 document of the public API as JSON.
 
-    Without --world and --url, the document describes the default world, and the command ignores
+    Without --world and --url, the document describes the default assumptions, and the command ignores
     HOSTING_EMULATOR_WORLD and HOSTING_EMULATOR_URL.
     """
     document = opt.ask(
