@@ -45,7 +45,7 @@ def test_a_port_in_use_is_refused_with_the_way_to_a_free_port(
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         by_command = refusal_of_settings(port=port, data_dir=tmp_path / "data")
-        monkeypatch.setenv("MAKELEVEL", "1")
+        monkeypatch.setenv("HOSTING_EMULATOR_MAKE_RUN", "1")
         by_make = refusal_of_settings(port=port, data_dir=tmp_path / "data")
 
     assert by_command.startswith(f"port {port} on 127.0.0.1 is in use")

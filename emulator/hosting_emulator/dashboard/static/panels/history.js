@@ -70,7 +70,7 @@ function Snapshots() {
   return html`<${Section} title="Snapshots" lead="Save the current state, and restore it as often as you like."
       actions=${html`<${Button} onClick=${take}>Take a snapshot<//>`}>
     <${Shown} of=${snapshots} empty=${(d) => !d.items.length && "No snapshots yet."}>
-      ${(d) => html`<${Table} caption="Snapshots" rows=${d.items} of=${(snapshot) => snapshot.id} columns=${[
+      ${(d) => html`<${Table} caption="Saved snapshots" rows=${d.items} of=${(snapshot) => snapshot.id} columns=${[
         { name: "Snapshot", cell: (snapshot) => snapshot.id },
         { name: "Commit", number: true, cell: (snapshot) => snapshot.commit },
         { name: "World time", wide: true, cell: (snapshot) => html`<${Moment} at=${snapshot.at} />` },
