@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 def contract() -> None:
     """Show the contract as the emulator understands it.
 
-    Without --url and --world, the commands print the defaults, and need no running emulator. With
-    one of these options, they print what applies to the running emulator or to the world. `check`
-    checks any server against the contract.
+    The commands except `check` need no running emulator, and describe the defaults. With --world
+    or --url, `openapi` and `assumptions` describe that world or emulator, and so does `problems`
+    with --url. `check` checks any server against the contract.
     """
 
 

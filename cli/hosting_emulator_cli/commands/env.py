@@ -44,7 +44,7 @@ def _env_text(variables: dict[str, str]) -> str:
     "project_name",
     metavar="PROJECT",
     help=(
-        "The project whose id is in HOSTING_PROJECT_ID, by alias, handle or id. Default: the "
+        "The project, by alias, handle or id, whose id to print as HOSTING_PROJECT_ID. Default: the "
         "first project of the organization, or of the world if the organization has none."
     ),
 )
