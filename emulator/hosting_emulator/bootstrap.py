@@ -84,7 +84,7 @@ from hosting_emulator.world.naming import (
     in_order,
     not_found_message,
 )
-from hosting_emulator.world.records import User, Variation
+from hosting_emulator.world.records import User, Variation, WorldSource
 from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIATION
 from hosting_emulator.world.value import World
 
@@ -195,9 +195,10 @@ class Emulator:
         """
         settings = self._settings
         source = settings.state or settings.scenario
-        is_new = self.worlds.open(settings.seed, world_source(settings))
+        new_world = world_source(settings)
+        is_new = self.worlds.open(settings.seed, new_world)
         if not is_new and not settings.replace:
-            self._warn_of_unused_settings()
+            self._warn_of_unused_settings(new_world)
         if source is None:
             self._vary()
             return is_new
@@ -223,9 +224,9 @@ class Emulator:
         self._vary()
         return False
 
-    def _warn_of_unused_settings(self) -> None:
+    def _warn_of_unused_settings(self, new_world: WorldSource) -> None:
         """Warn that settings for a new world do not change the stored world."""
-        names = unused_settings(self._settings, self._default.world)
+        names = unused_settings(self._settings, new_world, self._default.world)
         if names:
             _log.warning(
                 "continuing with the stored world in %s, which keeps its own values: only a new world uses "

@@ -84,10 +84,11 @@ def clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
     return cast("ClockMode | None", mode or None), rate_value
 
 
-def unused_settings(settings: Settings, world: World) -> tuple[str, ...]:
+def unused_settings(settings: Settings, source: WorldSource, world: World) -> tuple[str, ...]:
     """Return the names of the settings for a new world whose values differ from those of a stored world.
 
-    `at` is left out, because the time at which the stored world started is unknown.
+    `source` is the source of the new world that the settings describe. `at` is left out, because
+    the time at which the stored world started is unknown.
     """
     names = []
     mode, rate = clock_of(settings)
@@ -96,9 +97,9 @@ def unused_settings(settings: Settings, world: World) -> tuple[str, ...]:
         names.append("clock")
     if settings.seed not in (DEFAULT_SEED, world.seed):
         names.append("seed")
-    chosen = Assumptions().changed(settings.assumptions)
     if any(
-        getattr(chosen, name) != getattr(world.assumptions, name) for name in settings.assumptions
+        getattr(source.assumptions, name) != getattr(world.assumptions, name)
+        for name in source.chosen
     ):
         names.append("assume")
     return tuple(names)

@@ -21,7 +21,7 @@ from hosting_emulator_lab.judge.client_requests import (
     place_of,
 )
 from hosting_emulator_lab.judge.fault_points import check_calls
-from hosting_emulator_lab.run_conditions import ONE_POLL, RunConditions
+from hosting_emulator_lab.run_conditions import USUAL_CONDITIONS, RunConditions
 
 _EXAMPLE = f"accept/{REDEEM_TICKET}#1"
 
@@ -58,7 +58,7 @@ class AcceptedTrial:
     @property
     def conditions(self) -> RunConditions:
         """The conditions of the run, which are the same as for the first clean run."""
-        return RunConditions(clock="skip", operation_profile=ONE_POLL)
+        return USUAL_CONDITIONS
 
     def fault(self, requests: Sequence[NumberedRequest]) -> JsonObject:
         """Return the fault that accepts the request. `requests` are the requests of the clean run.

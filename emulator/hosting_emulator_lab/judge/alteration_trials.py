@@ -13,7 +13,7 @@ from typing import Literal, Self, TypeAlias, get_args
 
 from hosting_emulator.contract.json_text import read_pointer
 from hosting_emulator_lab.judge.fault_points import check_calls
-from hosting_emulator_lab.run_conditions import ONE_POLL, RunConditions
+from hosting_emulator_lab.run_conditions import USUAL_CONDITIONS, RunConditions
 
 #: How a part is altered: a field is removed or gets a different value, a list is reversed, a header
 #: is removed, or the status is replaced with a different status of the same class.
@@ -63,7 +63,7 @@ class AlteredTrial:
     @property
     def conditions(self) -> RunConditions:
         """The conditions of the run, which are the same as for the first clean run."""
-        return RunConditions(clock="skip", operation_profile=ONE_POLL)
+        return USUAL_CONDITIONS
 
     @property
     def part_name(self) -> str:

@@ -107,11 +107,9 @@ def _rule_symptom(
     The first finding whose refusal the client does not expect counts. If it expects all of them, the
     symptom is a note. A finding that is only a note counts if there is no other.
     """
-    first = findings[0]
     serious_findings = [broken for broken in findings if broken.finding.severity != "note"]
     if not serious_findings:
-        return rule_cause(first.finding), finding_symptom(first.trial, first.finding)
-    first = serious_findings[0]
+        return _symptom(findings[0])
     expectations: dict[AcceptedTrial, bool] = {}
     for broken in serious_findings:
         if broken.refused is not None:
@@ -119,10 +117,14 @@ def _rule_symptom(
                 expectations[broken.refused] = expects_refusal(broken.refused)
             if expectations.get(broken.refused, True):
                 continue
-        return rule_cause(broken.finding), finding_symptom(broken.trial, broken.finding)
-    symptom = finding_symptom(first.trial, first.finding)
+        return _symptom(broken)
+    text, symptom = _symptom(serious_findings[0])
     symptom = replace(symptom, message=f"{symptom.message} {_EXPECTED}")
-    return replace(rule_cause(first.finding), severity="note", is_expected=True), symptom
+    return replace(text, severity="note", is_expected=True), symptom
+
+
+def _symptom(broken: _BrokenRule) -> tuple[CauseText, Symptom]:
+    return rule_cause(broken.finding), finding_symptom(broken.trial, broken.finding)
 
 
 def _process_id_symptom(trial: CleanTrial, key: str) -> tuple[CauseText, Symptom]:

@@ -125,67 +125,59 @@ class TrialRuns:
         )
 
     def _varied_trial(self, trial: VariedTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
-        limit_s = self._limits.limit_s(clean, is_lasting=False)
         visit = RunVisit(skip_rules=self._skip_rules)
-        end = self._run(visit, trial, limit_s, alone=alone)
+        result, end = self._compared_run(visit, trial, clean, alone=alone)
         assert visit.observation is not None
-        run = ComparedRun(end, visit.observation, clean, limit_s)
-        verdict, reasons = ordinary_verdict(run)
-        return TrialResult(
-            trial,
-            verdict,
-            tuple(reasons),
-            end.exit_code,
-            round(end.duration_s, 3),
-            output=end.output,
+        return replace(
+            result,
             findings=new_findings(visit, clean),
             stopped_at_page=_stopped_at_page(visit.observation, clean),
             varied=end.varied,
-            printed_lines=end.printed_lines or (),
         )
 
     def _altered_trial(self, trial: AlteredTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
-        limit_s = self._limits.limit_s(clean, is_lasting=False)
         alteration = alteration_of(trial, clean.observation.requests)
         visit = RunVisit(skip_rules=self._skip_rules, fault=alteration.fault)
-        end = self._run(visit, trial, limit_s, alone=alone)
+        result, end = self._compared_run(visit, trial, clean, alone=alone)
         assert visit.observation is not None
         first, second = clean.behaviors
         behavior = behavior_of(end, visit.observation)
         effect = effect_of(behavior, first, second)
-        verdict, reasons = ordinary_verdict(ComparedRun(end, visit.observation, clean, limit_s))
+        reasons = result.reasons
         if not reasons and effect != "ignores":
-            reasons = [behavior_difference(behavior, first)]
-        return TrialResult(
-            trial,
-            verdict,
-            tuple(reasons),
-            end.exit_code,
-            round(end.duration_s, 3),
-            output=end.output,
+            reasons = (behavior_difference(behavior, first),)
+        return replace(
+            result,
+            reasons=reasons,
             hit=visit.fault_hits > 0,
-            printed_lines=end.printed_lines or (),
             effect=effect,
             is_allowed=alteration.is_allowed,
         )
 
     def _accepted_trial(self, trial: AcceptedTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
-        limit_s = self._limits.limit_s(clean, is_lasting=False)
         fault = trial.fault(clean.observation.requests)
         visit = RunVisit(skip_rules=self._skip_rules, fault=fault)
+        result, _ = self._compared_run(visit, trial, clean, alone=alone)
+        return replace(result, hit=visit.fault_hits > 0)
+
+    def _compared_run(
+        self, visit: RunVisit, trial: Trial, clean: CleanRun, *, alone: bool
+    ) -> tuple[TrialResult, RunEnd]:
+        """Make a run without a fault point, and compare it with the clean run."""
+        limit_s = self._limits.limit_s(clean, is_lasting=False)
         end = self._run(visit, trial, limit_s, alone=alone)
         assert visit.observation is not None
         verdict, reasons = ordinary_verdict(ComparedRun(end, visit.observation, clean, limit_s))
-        return TrialResult(
+        result = TrialResult(
             trial,
             verdict,
             tuple(reasons),
             end.exit_code,
             round(end.duration_s, 3),
             output=end.output,
-            hit=visit.fault_hits > 0,
             printed_lines=end.printed_lines or (),
         )
+        return result, end
 
     def _run(self, visit: RunVisit, trial: Trial, limit_s: float | None, *, alone: bool) -> RunEnd:
         with self._lock:

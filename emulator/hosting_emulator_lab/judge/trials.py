@@ -16,7 +16,7 @@ from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.variation_causes import JUDGED_POINTS
-from hosting_emulator_lab.run_conditions import ONE_POLL, RunConditions
+from hosting_emulator_lab.run_conditions import ONE_POLL, USUAL_CONDITIONS, RunConditions
 
 #: World seconds per real second in a run whose clock runs. World time passes as fast as real time,
 #: which shows whether a client waits as long as a response says.
@@ -94,7 +94,7 @@ class FaultTrial:
             return RunConditions(clock="skip", operation_profile=_ALL_PHASES)
         if self.point.fault in _SHOWS_PAUSES:
             return RunConditions(clock="scaled", rate=SCALED_RATE, operation_profile=ONE_POLL)
-        return RunConditions(clock="skip", operation_profile=ONE_POLL)
+        return USUAL_CONDITIONS
 
 
 @dataclass(frozen=True, slots=True)
