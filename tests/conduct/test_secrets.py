@@ -161,7 +161,33 @@ def test_redeeming_a_replaced_ticket_is_a_finding(client: JudgedWorld):
     old, new = (client.ticket().json["redeem_url"] for _ in range(2))
     assert [client.redeem(old).status, client.redeem(new).status] == [404, 303]
 
-    assert client.broken_rules() == [("replaced-ticket-redeemed", [3])]
+    assert client.broken_rules(final=True) == [("replaced-ticket-redeemed", [3])]
+
+
+def test_a_ticket_that_is_replaced_unused_is_a_finding_once_the_client_has_finished(
+    client: JudgedWorld,
+):
+    client.ticket()
+    client.ticket()
+
+    assert client.broken_rules() == []
+    assert client.broken_rules(final=True) == [("ticket-wasted", [2])]
+
+
+@pytest.mark.parametrize("meanwhile", ["redeemed", "expired", "lost"])
+def test_a_ticket_that_a_new_one_does_not_waste_is_no_finding(client: JudgedWorld, meanwhile: str):
+    if meanwhile == "lost":
+        client.fault(
+            connection_reset={}, after_commit=True, call="create_dev_access_ticket", times=1
+        )
+    first = client.ticket()
+    if meanwhile == "redeemed":
+        client.redeem(first.json["redeem_url"])
+    if meanwhile == "expired":
+        client.engine.move_by(600_000)
+    client.ticket()
+
+    assert client.broken_rules(final=True) == []
 
 
 def test_redeeming_an_unknown_ticket_is_no_finding(client: JudgedWorld):

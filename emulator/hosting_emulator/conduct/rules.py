@@ -459,6 +459,24 @@ _RULES = (
         instead="Redeem a ticket before creating the next ticket, or use only the newest ticket.",
     ),
     ConductRule(
+        id="ticket-wasted",
+        severity="note",
+        title="A ticket was replaced before it was used",
+        message="This ticket revoked ticket {id}, which nobody had redeemed.",
+        because=(
+            "Issuing a new ticket revokes unused tickets previously issued to the same principal."
+        ),
+        place="contract, section States and transitions, Dev access ticket lifecycle",
+        matters=(
+            "Only the newest ticket of a user works. If the earlier link was given to somebody, it "
+            "no longer opens the dev origin."
+        ),
+        instead=(
+            "Create a ticket when it is needed, and redeem it before creating the next one for the "
+            "same user."
+        ),
+    ),
+    ConductRule(
         id="key-where-session-needed",
         severity="warning",
         title="An API key where an interactive session is needed",

@@ -26,7 +26,9 @@ _EMPTY_BODY = "an empty body"
 
 
 class Redemptions(ConductJudge):
-    """Detects tickets that are redeemed twice, too late, or after a newer ticket was created."""
+    """Detects tickets that are redeemed twice, too late, or after a newer ticket was created, and
+    tickets that a newer ticket revoked before anyone redeemed them.
+    """
 
     def __init__(self) -> None:
         #: Tickets that a client redeemed, but without receiving the response.
@@ -37,6 +39,9 @@ class Redemptions(ConductJudge):
         #: Tickets that were created by the second delivery of a request and that no client
         #: received.
         self._discarded: Recent[str, bool] = Recent()
+        #: For each ticket that was revoked unused and that no client has tried to redeem since, the
+        #: request that created the newer ticket.
+        self._wasted: Recent[str, ExchangeView] = Recent()
 
     def after_rewind(self) -> Redemptions:
         """Return this judge, because a rewind does not change which responses clients have
@@ -52,6 +57,7 @@ class Redemptions(ConductJudge):
             return
         self._note_second_delivery(exchange)
         if exchange.succeeded:
+            self._note_replacement(exchange)
             expiry = _ticket_expiry(exchange.response_body)
             if expiry is not None:
                 self._expiries.keep(*expiry)
@@ -65,6 +71,19 @@ class Redemptions(ConductJudge):
         if isinstance(document, dict) and isinstance(document.get("ticket_id"), str):
             self._discarded.keep(document["ticket_id"], True)
 
+    def _note_replacement(self, exchange: ExchangeView) -> None:
+        """Remember the ticket that a new ticket revokes, if a client received it."""
+        earlier_id = exchange.world.indexes.get(f"last_ticket:{exchange.user}")
+        earlier = exchange.world.get(TICKETS, earlier_id or "")
+        if earlier is None or earlier.id not in self._expiries:
+            return
+        if earlier.state == "unused" and earlier.expires_ms > exchange.at_ms:
+            self._wasted.keep(earlier.id, exchange)
+
+    def end(self) -> Iterator[Finding]:
+        for id_, exchange in self._wasted.items():
+            yield Finding("ticket-wasted", exchange, id=id_, group=exchange.user)
+
     def _judge_redemption(self, exchange: ExchangeView) -> Iterator[Finding]:
         """Check a redemption against the world's record of the ticket."""
         indexes = exchange.world.indexes
@@ -73,6 +92,7 @@ class Redemptions(ConductJudge):
         if ticket is None:
             return
         id_ = ticket.id
+        self._wasted.pop(id_, None)
         arrival_ms = exchange.entry.came_ms
         newest = indexes.get(f"last_ticket:{ticket.principal}")
         expiry_ms = self._expiries.get(id_, ticket.expires_ms)
