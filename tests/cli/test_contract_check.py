@@ -14,7 +14,7 @@ from click.testing import Result
 
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import Failure
-from tests.lab.contract_check.check_run import options
+from tests.lab.contract_check.check_run import advance_instead_of_waiting, options
 from tests.lab.contract_check.deviations import DEVIATIONS
 from tests.lab.contract_check.mutations import refuse
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
@@ -25,7 +25,11 @@ Check = Callable[..., Result]
 
 @pytest.fixture
 def check(run, hosting_emulator: HostingEmulator, monkeypatch: pytest.MonkeyPatch) -> Check:
-    """Run `contract check` with the environment that it has inside `exec`."""
+    """Run `contract check` with the environment that it has inside `exec`.
+
+    Where the command would wait, the clock of the world is advanced instead.
+    """
+    advance_instead_of_waiting(monkeypatch, hosting_emulator)
     monkeypatch.setenv("HOSTING_BASE_URL", hosting_emulator.base_url)
     monkeypatch.setenv("HOSTING_TOKEN", hosting_emulator.token())
     monkeypatch.setenv("HOSTING_PROJECT_ID", hosting_emulator.project)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+import pytest
+
 from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator_lab import contract_check
 from hosting_emulator_lab.contract_check import ALLOWED, CheckOptions, Report, check
 
 
@@ -32,6 +36,12 @@ def options(emulator: HostingEmulator, **overrides: Any) -> CheckOptions:
         "run_id": "test",
     }
     return CheckOptions(**{**defaults, **overrides})
+
+
+def advance_instead_of_waiting(monkeypatch: pytest.MonkeyPatch, emulator: HostingEmulator) -> None:
+    """Let the command `contract check` advance the clock of a world wherever it would wait."""
+    without_waiting = partial(CheckOptions, pause=emulator.clock.advance)
+    monkeypatch.setattr(contract_check, "CheckOptions", without_waiting)
 
 
 def checked(emulator: HostingEmulator, **overrides: Any) -> Report:
