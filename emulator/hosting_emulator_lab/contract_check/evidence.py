@@ -123,7 +123,7 @@ class Evidence:
     def holds(self, keys: Keys, observed: ObservedFact) -> None:
         """Record that a response keeps these sentences of the contract."""
         for key in _each(keys):
-            _add(self._sentences[key].holds, str(observed))
+            _add(self._sentences[key].holds, observed)
 
     def differs(
         self, keys: Keys, observed: ObservedFact, fault: str = "", *, field: str = ""
@@ -142,12 +142,12 @@ class Evidence:
     def skips(self, keys: Keys, reason: ObservedFact) -> None:
         """Record why the check could not try these sentences."""
         for key in _each(keys):
-            _add(self._sentences[key].skips, str(reason))
+            _add(self._sentences[key].skips, reason)
 
     def cannot_decide(self, keys: Keys, reason: ObservedFact) -> None:
         """Record why a response does not show whether the server keeps these sentences."""
         for key in _each(keys):
-            _add(self._sentences[key].undecided, str(reason))
+            _add(self._sentences[key].undecided, reason)
 
     def judge(
         self,
@@ -241,6 +241,9 @@ def _differing_response(observed: ObservedFact) -> DifferingResponse | None:
     )
 
 
-def _add(observations: list[str], text: str) -> None:
-    if len(observations) < MAX_OBSERVATIONS and text not in observations:
+def _add(observations: list[str], observed: ObservedFact) -> None:
+    if len(observations) == MAX_OBSERVATIONS:
+        return
+    text = str(observed)
+    if text not in observations:
         observations.append(text)

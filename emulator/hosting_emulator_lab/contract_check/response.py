@@ -102,7 +102,7 @@ class ServerResponse:
         """Whether the response refuses the content of the request. The contract names no status for it."""
         return self.status == 400 or self.code == "invalid_request"
 
-    @property
+    @cached_property
     def code(self) -> str | None:
         """The code of the problem, or None if the response has no code or is not an error."""
         if self.status < 400:
