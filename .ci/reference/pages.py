@@ -150,6 +150,11 @@ def index() -> str:
     return join("# Reference", NOTE, text, table(["page", "what it lists"], rows)) + "\n"
 
 
+def file_names() -> list[str]:
+    """Return the file names of all pages."""
+    return ["index.md", *(f"{page.name}.md" for page in PAGES)]
+
+
 def texts() -> dict[str, str]:
     """Return the text of each page by its file name."""
-    return {"index.md": index()} | {f"{page.name}.md": page.text() for page in PAGES}
+    return dict(zip(file_names(), [index(), *(page.text() for page in PAGES)], strict=True))

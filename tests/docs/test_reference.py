@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 from click.testing import CliRunner
-from reference.pages import FOLDER, texts
+from reference.pages import FOLDER, file_names, texts
 
 import pytest_hosting_emulator
 from hosting_emulator.contract.calls import ALL_CALLS
@@ -22,34 +23,39 @@ from tests.docs.markdown import anchors, blocks
 from tests.support.http_world import HttpWorld, exchange
 from tests.support.service_declarations import DEFAULT_POPULATION, LIFECYCLES
 
-PAGES = texts()
 ADVICE = "the code has changed: run `make record`"
 Prepare = Callable[[HttpWorld], object]
 
 
+@cache
+def pages() -> dict[str, str]:
+    """Return the text of each page by its file name. Writing them takes more than a second."""
+    return texts()
+
+
 def headings(page: str, level: int) -> list[str]:
-    return re.findall(rf"^{'#' * level} (.+)$", PAGES[page], re.MULTILINE)
+    return re.findall(rf"^{'#' * level} (.+)$", pages()[page], re.MULTILINE)
 
 
 def cells(page: str) -> set[str]:
     """Return the names in the first cells of the tables of a page."""
-    return set(re.findall(r"^\| \[?`([^`]+)`", PAGES[page], re.MULTILINE))
+    return set(re.findall(r"^\| \[?`([^`]+)`", pages()[page], re.MULTILINE))
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", file_names())
 def test_the_page_is_what_the_generator_writes(name: str):
     path = FOLDER / name
 
     assert path.is_file(), ADVICE
-    assert path.read_text(encoding="utf-8") == PAGES[name], ADVICE
+    assert path.read_text(encoding="utf-8") == pages()[name], ADVICE
 
 
 def test_the_reference_has_no_page_that_the_generator_does_not_write():
-    assert {path.name for path in FOLDER.iterdir()} == set(PAGES), ADVICE
+    assert {path.name for path in FOLDER.iterdir()} == set(pages()), ADVICE
 
 
 def test_the_generator_writes_the_same_pages_every_time():
-    assert texts() == PAGES
+    assert texts() == pages()
 
 
 # --- Completeness --------------------------------------------------------------------------------
@@ -61,7 +67,7 @@ def test_the_reference_shows_every_command_and_option():
     for name in command_names():
         subcommands = getattr(command_of([name]), "commands", {})
         assert {name, *(f"{name} {word}" for word in subcommands)} <= sections
-    shown = set(re.findall(r"--?[a-z][a-z-]*", PAGES["cli.md"]))
+    shown = set(re.findall(r"--?[a-z][a-z-]*", pages()["cli.md"]))
     options = {name for name in all_option_names() if name.startswith("-")}
     assert options - shown == set()
 
@@ -72,7 +78,7 @@ def test_the_reference_shows_every_call():
 
 
 def test_the_reference_shows_for_each_call_what_the_contract_says_and_what_we_assume():
-    sections = dict(re.findall(r"^## (\w+)\n(.+?)(?=^## |\Z)", PAGES["calls.md"], re.M | re.S))
+    sections = dict(re.findall(r"^## (\w+)\n(.+?)(?=^## |\Z)", pages()["calls.md"], re.M | re.S))
 
     assert "“An exact replay (same name and Idempotency-Key)" in sections["create_user_api_key"]
     assert "`default_page_size`" in sections["list_deployments"]
@@ -83,7 +89,7 @@ def test_the_reference_shows_for_each_call_what_the_contract_says_and_what_we_as
 
 def test_the_reference_shows_every_state_of_every_lifecycle():
     for lifecycle in LIFECYCLES:
-        text = PAGES["lifecycles.md"].lower().partition(f"## {lifecycle.name.lower()}\n")[2]
+        text = pages()["lifecycles.md"].lower().partition(f"## {lifecycle.name.lower()}\n")[2]
         states = re.findall(r"^\| `(\w+)`", text.partition("\n## ")[0], re.MULTILINE)
 
         assert states == list(lifecycle.transitions)
@@ -107,7 +113,7 @@ def test_the_reference_shows_every_rule_of_conduct(api: HttpWorld):
 
     assert headings("conduct-rules.md", 2) == ["What counts", *(rule["id"] for rule in rules)]
     for rule in rules:
-        assert f"({rule['place']})" in PAGES["conduct-rules.md"]
+        assert f"({rule['place']})" in pages()["conduct-rules.md"]
 
 
 def test_the_reference_shows_every_variation_point(api: HttpWorld):
@@ -128,7 +134,7 @@ def test_the_reference_shows_every_assumption(api: HttpWorld):
 
 
 def test_the_reference_says_that_an_assumption_can_have_any_value():
-    text = PAGES["assumptions.md"].partition("### default_page_size\n")[2].partition("###")[0]
+    text = pages()["assumptions.md"].partition("### default_page_size\n")[2].partition("###")[0]
 
     assert "Default: `20`. Alternatives: any other valid value." in text
 
@@ -202,7 +208,7 @@ def run(api: HttpWorld, line: str) -> None:
 
 def examples(page: str) -> dict[str, str]:
     """Return the example of each kind of a page, by the name of the kind."""
-    lines = [block.text.strip() for block in blocks(PAGES[page]) if block.language == "bash"]
+    lines = [block.text.strip() for block in blocks(pages()[page]) if block.language == "bash"]
     kinds = [name for name in headings(page, 2) if re.fullmatch(r"[a-z_]+", name)]
     assert len(kinds) == len(lines)
     return dict(zip(kinds, lines, strict=True))
@@ -283,10 +289,12 @@ def test_the_example_of_every_intervention_is_possible(
 
 
 def test_the_links_inside_the_reference_have_targets():
-    targets = {name: {"", *(f"#{word}" for word in anchors(page))} for name, page in PAGES.items()}
+    targets = {
+        name: {"", *(f"#{word}" for word in anchors(page))} for name, page in pages().items()
+    }
     broken_links = [
         (name, file, anchor)
-        for name, page in PAGES.items()
+        for name, page in pages().items()
         for file, anchor in re.findall(r"\]\(([\w-]+\.md)?(#[\w-]+)?\)", page)
         if anchor not in targets.get(file or name, ())
     ]

@@ -177,9 +177,9 @@ def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> Value
     """
     allowed_statuses = list(statuses)
     types = []
-    if any(status < 400 for status in allowed_statuses):
+    if min(allowed_statuses, default=400) < 400:
         types.append(resource_type(resource, words))
-    if any(status >= 400 for status in allowed_statuses):
+    if max(allowed_statuses, default=0) >= 400:
         types.append(resource_type(PROBLEM))
     return either(types) or ANY
 
