@@ -40,8 +40,11 @@ def options(emulator: HostingEmulator, **overrides: Any) -> CheckOptions:
 
 def advance_instead_of_waiting(monkeypatch: pytest.MonkeyPatch, emulator: HostingEmulator) -> None:
     """Let the command `contract check` advance the clock of a world wherever it would wait."""
-    without_waiting = partial(CheckOptions, pause=emulator.clock.advance)
-    monkeypatch.setattr(contract_check, "CheckOptions", without_waiting)
+
+    def advance(seconds: float) -> None:
+        emulator.clock.advance(seconds)
+
+    monkeypatch.setattr(contract_check, "CheckOptions", partial(CheckOptions, pause=advance))
 
 
 def checked(emulator: HostingEmulator, **overrides: Any) -> Report:
