@@ -141,9 +141,9 @@ def clean_run_failure(error: CleanRunFailed, tool: str, *, limit_option: str) ->
     show_output(error.end)
     if error.end.hung:
         return Failure(
-            f"the command {error} even without failures. If it is a server, wrap it: "
-            f"hosting-emulator {tool} -- sh -c 'start it; drive it; stop it'. If it takes longer, "
-            f"give a larger {limit_option}"
+            f"the command {error} even without failures. If it is a server, run it in "
+            f"the background: hosting-emulator {tool} -- sh -c './server & ./check'. If it takes "
+            f"longer, give a larger {limit_option}"
         )
     occasion = " when it runs a second time" if error.is_second else ""
     return Failure(

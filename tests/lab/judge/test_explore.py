@@ -161,9 +161,9 @@ def test_a_failure_that_does_not_recur_is_reported_but_counts_as_survived(tmp_pa
         ),
         (
             ("--time-limit", "200ms", *shell_script("sleep 9")),
-            "the command did not end within 0.2 s even without failures. If it is a server, wrap it: "
-            "hosting-emulator explore -- sh -c 'start it; drive it; stop it'. If it takes longer, "
-            "give a larger --time-limit\n",
+            "the command did not end within 0.2 s even without failures. If it is a server, run it in "
+            "the background: hosting-emulator explore -- sh -c './server & ./check'. If it takes "
+            "longer, give a larger --time-limit\n",
         ),
         (shell_script("true"), "the command sends no request to the emulator; "),
         (("--", "no-such-command"), "Error: no-such-command: command not found\n"),

@@ -145,7 +145,8 @@ def test_a_command_that_fails_on_a_good_day_is_not_judged() -> None:
 def test_a_server_is_not_judged_and_the_error_says_how_to_wrap_it() -> None:
     code, _, stderr = judge("--budget", "1s", *shell_script("sleep 600"))
     assert code == 2
-    assert "start it; drive it; stop it" in stderr
+    # The exit code must be the check's, so nothing follows the check.
+    assert "hosting-emulator judge -- sh -c './server & ./check'. If" in stderr
 
 
 def test_a_point_that_the_command_does_not_reach_is_refused() -> None:
