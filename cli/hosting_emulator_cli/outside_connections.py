@@ -55,8 +55,8 @@ class ConnectionWatch:
     """Watches this process's descendants in a thread, within a `with` block.
 
     Descendants that exist at the beginning of the block are ignored, but descendants that they
-    start later are not. `proc` is the folder of the kernel's process information, and
-    `find_descendants` returns the pids of all descendants.
+    start later are not. `proc` is the mount point of procfs, and `find_descendants` returns the
+    pids of all descendants.
     """
 
     def __init__(

@@ -75,8 +75,8 @@ def _text(value: Any) -> str:
         # Both YAML and TOML have timestamps. A timestamp without an offset is in UTC.
         moment = value.replace(tzinfo=value.tzinfo or UTC).isoformat()
         return moment.replace("+00:00", "Z")
-    # JSON has neither dates nor times of day, so they become strings, which the setting's parser
-    # refuses.
+    # JSON has neither dates nor times of day, so they become strings, such as `2026-01-01`. A
+    # setting that accepts any text, such as `seed`, accepts these strings too.
     return json.dumps(value, default=str).strip('"')
 
 

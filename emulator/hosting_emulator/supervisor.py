@@ -12,7 +12,9 @@ Orders and news are JSON, one object per line:
   {"signal": 15}                     pass the signal on to the command, unless it has reached the command
   {"end": 2.0}                       send SIGTERM to all processes, and SIGKILL after this many seconds
   {"run": 1, "refused": errno}       the command of this run could not be started
-  {"run": 1, "ended": exit code}     the command has ended; a run reports either `refused` or `ended`
+  {"run": 1, "ended": exit code, "pid": 4711}
+                                     the command has ended; a run reports either `refused` or `ended`;
+                                     `pid` is absent if the command was killed but has not exited
   {"run": 1, "gone": true, "cpu_ms": 120}
                                      no process of the run is left, so the next run may start; its
                                      processes used this much processor time

@@ -178,10 +178,11 @@ def explore(
 
     `explore -- CMD [ARGS]` first runs CMD twice without faults. Both of these clean runs must
     succeed. For the requests in a clean run, `explore` then runs CMD again with each fault that is
-    worth trying: before the request takes effect and, if that can make a difference, also after it.
-    Each run has its own world. By default, the clock of the world is `skip`, so polls advance it.
-    CMD gets the same environment variables as with `exec`. As with `exec`, the options that
-    describe the world and select the user can also be set in a settings file.
+    worth trying. The fault acts before the request takes effect. If it can make a difference,
+    another run tries the fault after the request has taken effect. Each run has its own world. By
+    default, the clock of the world is `skip`, so polls advance it. CMD gets the same environment
+    variables as with `exec`. As with `exec`, the options that describe the world and select the
+    user can also be set in a settings file.
 
     The report lists the faults that CMD survived and those that made it fail or hang. It also lists
     the faults after which CMD succeeded, but had done something twice or left a different result

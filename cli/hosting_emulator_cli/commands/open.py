@@ -25,7 +25,7 @@ _SCREEN_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 def _remark(page: dict[str, Any]) -> str | None:
     if page["opened"]:
         return None
-    return "No browser was found on this machine. Open the address yourself."
+    return "The page could not be opened in a browser. Open the address yourself."
 
 
 @click.command(
@@ -55,7 +55,7 @@ def open_(world: HostingEmulator) -> dict[str, Any]:
 
 
 def _open_in_browser(url: str) -> bool:
-    """Open a URL in a browser. Return whether there is a browser."""
+    """Open a URL in a browser. Return whether this was possible."""
     has_screen = sys.platform == "darwin" or any(map(os.environ.get, _SCREEN_VARIABLES))
     if not has_screen:
         # Without this check, `webbrowser` would start a text browser in this terminal.

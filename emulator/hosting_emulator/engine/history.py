@@ -72,9 +72,9 @@ class Commit(msgspec.Struct, frozen=True):
 
     @property
     def is_listed(self) -> bool:
-        """Whether lists of the history show the commit.
+        """Whether the commit is shown when the history is listed.
 
-        Lists omit commits that only count requests or record the wait before a retry.
+        Commits that only count requests or record the wait before a retry are not shown.
         """
         return self.title not in (FAULTS_COUNTED, RATE_COUNTED, WAIT_NOTED)
 

@@ -228,10 +228,10 @@ class Worlds:
         return self.add(replace(world, name=name), ephemeral=ephemeral, source=source)
 
     def reset(self, engine: Engine) -> None:
-        """Reset a world to its initial state.
+        """Rebuild a world from its scenario, and clear its request log.
 
-        The world is rebuilt from its scenario. A world without a scenario is rebuilt from its seed,
-        clock and assumptions.
+        A world without a scenario, even an imported one or a copy, becomes a default world with its
+        own seed, clock and assumptions.
         """
         old = engine.world
         origin = replace(old.get(ORIGIN, SINGLETON_KEY) or WorldSource(), commit=None)

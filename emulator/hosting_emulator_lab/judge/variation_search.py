@@ -99,7 +99,8 @@ class PointSearch(Generic[R]):
             yield failure
             excluded = set(same_causes(failure.points))
             remaining = tuple(point for point in remaining if point not in excluded)
-            if not remaining or self._run_count >= self._most_runs:
+            # The next failure takes at least a run with all remaining points and a run with each set.
+            if not remaining or self._run_count + 1 + len(sets) > self._most_runs:
                 return
             result = self._make_run(remaining)
             if not self._fails(result):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
+
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import VariedTrial
 from hosting_emulator_lab.judge.variation_search import (
@@ -114,6 +116,18 @@ def test_a_search_makes_no_more_runs_than_it_may() -> None:
     runs.failures(most_runs=10)
 
     assert len(runs.log) <= 10
+
+
+@pytest.mark.parametrize("most_runs", range(10, 30))
+def test_a_search_for_several_failures_makes_no_more_runs_than_it_may(most_runs: int) -> None:
+    runs = Runs(
+        lambda points: not {"point-3", "point-5", "point-9"}.isdisjoint(points),
+        varied=lambda points: tuple(point for point in points if point != "point-9"),
+    )
+
+    runs.failures(most_runs=most_runs, retries_all=True)
+
+    assert len(runs.log) <= most_runs
 
 
 def test_a_client_that_does_not_fail_has_the_result_of_the_whole_trial() -> None:

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, TypeAlias
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.world.fault_records import Rule
 
-#: The flaw of a certificate.
+#: What is wrong with a certificate.
 CertificateProblem: TypeAlias = Literal["expired", "wrong_host", "untrusted"]
 
 
@@ -16,8 +16,8 @@ class BadCertificate(FaultKind, frozen=True):
     The fault acts on handshakes on the TLS port. With `project`, it acts only on handshakes for
     that project's dev origin. The plain HTTP port, which serves the control API, is not affected. A
     server without a TLS port refuses the fault. Without `project`, the server also refuses it if
-    another world on the same server is in use. Handshakes are counted as requests, but do not
-    appear in the request log.
+    another world on the same server is in use. For `times`, `skip_first` and `every`, a handshake
+    counts as a request. The request log does not list handshakes.
     """
 
     example: ClassVar = {"reason": "expired"}

@@ -43,8 +43,7 @@ class SessionEvent:
     def order(self) -> tuple[int, int]:
         """The sort key of the event.
 
-        A request is sorted after the commit that produced the world in which the request was
-        handled.
+        A request is sorted after the latest commit that was made before the request was handled.
         """
         if self.entry is None:
             return self.first_commit, 0
