@@ -161,7 +161,7 @@ def _one_header(name: str, values: Sequence[str]) -> str:
     return value
 
 
-# --- the body --------------------------------------------------------------------------------------
+# --- The body --------------------------------------------------------------------------------------
 
 
 def _read_body(
@@ -251,7 +251,7 @@ def _kind(value: Any) -> str:
     return "an object"
 
 
-# --- the query -------------------------------------------------------------------------------------
+# --- The query -------------------------------------------------------------------------------------
 
 
 #: Cache the compiled patterns here, because a lookup in the cache of the `re` module takes three

@@ -156,7 +156,7 @@ class Engine:
         #: Returns the engines of all worlds in the process.
         self.worlds: Callable[[], Iterable[Engine]] = tuple
 
-    # --- time -----------------------------------------------------------------------------------
+    # --- Time -----------------------------------------------------------------------------------
 
     def pass_real_time(self, ms: int) -> None:
         """Behave as if `ms` real milliseconds had passed.
@@ -200,7 +200,7 @@ class Engine:
             self.commit(change, "due events")
         return now_ms
 
-    # --- commits --------------------------------------------------------------------------------
+    # --- Commits --------------------------------------------------------------------------------
 
     def begin_change(self) -> Change:
         """Run all due events, and return an empty change to the world at the current world time."""
@@ -319,7 +319,7 @@ class Engine:
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
         self.replace_world(world, title, snapshot)
 
-    # --- moving time ----------------------------------------------------------------------------
+    # --- Moving time ----------------------------------------------------------------------------
 
     def due_of(self, operation_id: str) -> int | None:
         """Return the world time, in milliseconds, of the next event that can advance an operation.
@@ -398,7 +398,7 @@ class Engine:
         self.commit(change, "clock")
         return count
 
-    # --- access tokens and API keys --------------------------------------------------------------
+    # --- Access tokens and API keys --------------------------------------------------------------
 
     @property
     def token_lifetime_s(self) -> int:

@@ -55,7 +55,7 @@ class SignIns:
         #: time.
         self.has_warned_of_time = False
 
-    # --- authorization codes ----------------------------------------------------------------------
+    # --- Authorization codes ----------------------------------------------------------------------
 
     def issue_code(self, change: Change, grant: AuthorizationGrant) -> str:
         """Store a grant, and return its authorization code, which is valid for CODE_LIFETIME_MS."""
@@ -104,7 +104,7 @@ class SignIns:
         """
         return world.get(AUTHORIZATION_GRANTS, _grant_key(code)) is not None
 
-    # --- refresh tokens ---------------------------------------------------------------------------
+    # --- Refresh tokens ---------------------------------------------------------------------------
 
     def keep_grant(
         self, change: Change, redeemed: RedeemedGrant, until_ms: int
@@ -152,7 +152,7 @@ class SignIns:
         key = self._sealing_key("refresh")
         return verified_claims(token, key, _SEALING_ALGORITHM) is not None
 
-    # --- the browser's session --------------------------------------------------------------------
+    # --- The browser's session --------------------------------------------------------------------
 
     def session_cookie(self, session_id: str, began_ms: int) -> str:
         """Return the cookie that keeps a browser signed in with a session."""
@@ -165,7 +165,7 @@ class SignIns:
         claims = self._unseal("session", cookie, change)
         return None if claims is None else str(claims["session_id"])
 
-    # --- seals ------------------------------------------------------------------------------------
+    # --- Seals ------------------------------------------------------------------------------------
 
     def _seal(self, kind: SealKind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
         # Import PyJWT lazily, so that a process that only sees API keys never loads it.

@@ -260,7 +260,7 @@ def _statuses(expect: ExpectPart) -> list[int]:
     return possible_statuses(status, code)
 
 
-# --- the effects of a scenario's faults and assumptions -----------------------------------------
+# --- The effects of a scenario's faults and assumptions -----------------------------------------
 
 
 def _all_steps(part: ScenarioPart) -> Iterator[StepPart]:

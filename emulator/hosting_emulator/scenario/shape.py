@@ -109,7 +109,7 @@ def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
         yield section / index, entry_kind
 
 
-# --- types -------------------------------------------------------------------------------------
+# --- Types -------------------------------------------------------------------------------------
 
 
 def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], list[Location]]:
@@ -263,7 +263,7 @@ def _display(value: Any) -> str:
     return repr(str(value)[:_LONGEST_QUOTE]) + "…"
 
 
-# --- keys that depend on each other ------------------------------------------------------------
+# --- Keys that depend on each other ------------------------------------------------------------
 
 
 def _check_keys(location: Location, kind: Any) -> None:

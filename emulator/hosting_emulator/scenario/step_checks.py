@@ -47,7 +47,7 @@ _OUTCOME_ID = re.compile("outcome-[1-9][0-9]*")
 _API_KEY_FIELDS = ("name", "permissions")
 
 
-# --- variables ---------------------------------------------------------------------------------
+# --- Variables ---------------------------------------------------------------------------------
 
 
 def check_variables(scope: StoryScope, location: Location) -> None:
@@ -83,7 +83,7 @@ def _check_variable(scope: StoryScope, location: Location, name: str) -> None:
     raise location.error(f"there is no variable ${{{base_name}}}{hint}")
 
 
-# --- the value of each key ---------------------------------------------------------------------
+# --- The value of each key ---------------------------------------------------------------------
 
 
 def check_keys(scope: StoryScope, location: Location, step: StepPart) -> None:
@@ -251,7 +251,7 @@ _KEY_CHECKS: dict[str, _KeyCheck] = {
 }
 
 
-# --- combinations of keys ----------------------------------------------------------------------
+# --- Combinations of keys ----------------------------------------------------------------------
 
 
 def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None:

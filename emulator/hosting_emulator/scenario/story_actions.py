@@ -120,7 +120,7 @@ class StoryActions:
         filled = {name: self._variables.fill(value) for name, value in values.items() if value}
         return replace(step, **filled)
 
-    # --- requests -------------------------------------------------------------------------------
+    # --- Requests -------------------------------------------------------------------------------
 
     def _send(self, step: StepPart, attempt: Attempt) -> str:
         (arrival,) = run_slices(self.requests.send([step]))
@@ -162,7 +162,7 @@ class StoryActions:
             return f"{message}, {format_duration(arrival.late_ms)} late"
         return message
 
-    # --- credentials ----------------------------------------------------------------------------
+    # --- Credentials ----------------------------------------------------------------------------
 
     def _sign_in(self, step: StepPart, attempt: Attempt) -> str:
         token = self.requests.mint(str(step.sign_in), step)
@@ -182,7 +182,7 @@ class StoryActions:
         attempt.response = _document_arrival(201, created)
         return f"{user.alias} has an API key for {organization.alias}"
 
-    # --- manual changes -------------------------------------------------------------------------
+    # --- Manual changes -------------------------------------------------------------------------
 
     def _advance(self, step: StepPart, attempt: Attempt) -> str:
         return self.changes.advance(str(step.advance))
@@ -227,7 +227,7 @@ class StoryActions:
     def _note_warnings(self) -> None:
         self.warnings |= dict.fromkeys(warnings_of(self._engine.world.assumptions))
 
-    # --- checks ---------------------------------------------------------------------------------
+    # --- Checks ---------------------------------------------------------------------------------
 
     def _check(self, step: StepPart, attempt: Attempt) -> str:
         for name, expected in (step.check or {}).items():

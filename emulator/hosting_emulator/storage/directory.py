@@ -370,7 +370,7 @@ class DataDirectory:
             if self._address is not None and path.read_bytes() == self._address:
                 path.unlink()
 
-    # --- files that disappear while they are used -------------------------------------------------
+    # --- Files that disappear while they are used -------------------------------------------------
 
     def check_files(self) -> None:
         """Rewrite and report files that were deleted since the last check.

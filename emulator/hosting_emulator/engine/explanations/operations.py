@@ -110,7 +110,7 @@ def standstill(engine: Engine, operation_id: str) -> str:
     return " ".join(sentences)
 
 
-# --- a finished operation ---------------------------------------------------------------------------
+# --- A finished operation ---------------------------------------------------------------------------
 
 
 def _end_sentences(operation: Operation) -> Iterator[str]:
@@ -170,7 +170,7 @@ def _undecisive_outcome(outcome: OperationOutcome) -> str:
     return f"{outcome.id} determined how long the operation took."
 
 
-# --- an unfinished operation ------------------------------------------------------------------------
+# --- An unfinished operation ------------------------------------------------------------------------
 
 
 def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:

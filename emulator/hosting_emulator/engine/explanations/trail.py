@@ -136,7 +136,7 @@ class Explanations:
         if refusal:
             yield ExplainedStep("refusal", refusal)
 
-    # --- the Idempotency-Key ----------------------------------------------------------------------
+    # --- The Idempotency-Key ----------------------------------------------------------------------
 
     def _explain_key(self, entry: Entry, world: World) -> Iterator[str]:
         """Explain whether a request's Idempotency-Key was new, caused a replay, or was reused for a

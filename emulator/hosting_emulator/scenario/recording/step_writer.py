@@ -97,7 +97,7 @@ class StepWriter:
             self.steps.append(RecordedStep(step, event))
             self._now_ms = at_ms
 
-    # --- manual changes -------------------------------------------------------------------------
+    # --- Manual changes -------------------------------------------------------------------------
 
     def _write_manual_change(self, event: SessionEvent, commit: Commit) -> None:
         manual_change = dict(commit.manual_change or ())
@@ -131,7 +131,7 @@ class StepWriter:
             f"Left out: {kind} acts only while the clock runs, and the clock of this story is frozen."
         )
 
-    # --- requests -------------------------------------------------------------------------------
+    # --- Requests -------------------------------------------------------------------------------
 
     def _write_request(self, event: SessionEvent, entry: Entry, *, judged: bool) -> None:
         step = self._request(entry)
@@ -226,7 +226,7 @@ class StepWriter:
                 headers[name] = self._references.text(header_text(value))
         return headers
 
-    # --- credentials ----------------------------------------------------------------------------
+    # --- Credentials ----------------------------------------------------------------------------
 
     def _credentials(self, entry: Entry, step: Document) -> Document:
         """Return the keys that make a step send the same credentials as a request.
