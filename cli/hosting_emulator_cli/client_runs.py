@@ -77,8 +77,8 @@ class ClientRuns:
         #: Idle supervisors, which can be reused to run the command again.
         self._idle: list[ChildCommand] = []
         self._lock = threading.Lock()
-        #: The assumptions about the progress of operations that have their default value, or None until
-        #: the first run has shown them.
+        #: The names of those assumptions in _PROFILES that have their default values, or None until
+        #: the first run has read them.
         self._default_profiles: list[str] | None = None
         #: The emulator whose default world is copied for each run. No command talks to it.
         self._pattern: Emulator
@@ -203,7 +203,7 @@ class ClientRuns:
             asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
 
     def _set_operation_profile(self, world: HostingEmulator, profile: str) -> None:
-        """Set how operations progress, for each kind of operation that has the default progress."""
+        """Set the profile of each kind of operation whose profile has its default value."""
         if self._default_profiles is None:
             # The worlds of all runs are copies of one world, so they have the same assumptions.
             self._default_profiles = [

@@ -106,8 +106,9 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    By default, this function checks the emulator of this folder, its port or else the default
-    port, no TLS port, and the data directory of the emulator or else of `start`.
+    By default, this function checks the emulator of this folder, the port at which it is expected,
+    and its data directory or, if that is unknown, the data directory that `start` would use. A TLS
+    port is checked only if `tls_port` is given.
     """
     settings, start_directory = check_settings(start)
     target = _find_target(url, control_token)

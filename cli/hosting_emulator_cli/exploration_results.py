@@ -1,6 +1,4 @@
-"""Reads and writes the file in `--results`, from which `explore` continues an interrupted
-exploration.
-"""
+"""Reads and writes the `--results` file, from which `explore` continues an interrupted exploration."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _message_of(error: click.ClickException) -> str:
         return f"'{error.option_name}…' is not an option; if you meant a value, values cannot be negative"
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
-        message = error.message  # without Click's suggestions, which are often not similar
+        message = error.message  # without Click's suggestions, which are often far-fetched
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = _usage_hint(error, error.ctx.command)

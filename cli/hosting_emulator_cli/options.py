@@ -71,10 +71,10 @@ class EmulatorOption(click.Option):
 class PatternOption(EmulatorOption):
     """A repeatable option for values of the form NAME=PATTERN.
 
-    It refuses a comma that may belong to the pattern before it, because the wrong patterns could
-    match no request. This is each comma before a name in a header, and in other options such a
-    comma after a pattern that contains an equals sign. It also refuses a second pattern for a name,
-    because a fault has only one.
+    It refuses a comma that may belong to the preceding pattern, because a pattern that ends too
+    early could match no request. In `--header`, this is every comma that is followed by a name. In
+    other options, it is such a comma after a pattern that contains an equals sign. A second pattern
+    for the same name is also refused, because a fault has only one pattern for each name.
     """
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:

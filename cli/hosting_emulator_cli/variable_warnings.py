@@ -14,8 +14,8 @@ from hosting_emulator.variables import unknown_variable_text, unknown_variables
 def warn_of_unknown_variables(options: Mapping[str, Any]) -> None:
     """Print a warning on stderr for each variable that nothing reads.
 
-    If a command's `options` ask for a log in JSON, each warning is a line of this log, so that a
-    program can read all of stderr. The log contains it only if its level includes warnings.
+    If a command's `options` request a log in JSON, each warning is a line of this log, so that a
+    program can read all of stderr. With `--log-level error`, this log contains no warnings.
     """
     texts = [unknown_variable_text(name) for name in unknown_variables(os.environ)]
     if options.get("log_format") != "json":

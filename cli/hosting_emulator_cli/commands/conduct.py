@@ -31,7 +31,7 @@ CONDUCT = ("off", "report", "error")
 
 
 def _unless_subcommand(command: Callable[..., int]) -> Callable[..., int]:
-    """Do not run the group's own command, nor look for an emulator, if a subcommand follows."""
+    """If a subcommand follows, neither run the group's own command nor look for an emulator."""
 
     @functools.wraps(command)
     def call(*args: Any, **params: Any) -> int:

@@ -12,7 +12,7 @@ from hosting_emulator.engine.history import Commit, planned_in
 from hosting_emulator.world.plans import describe_state
 from hosting_emulator.world.tables import API_KEYS
 
-#: A summary describes at most this many changes. Of any further changes, it gives only the number.
+#: A summary describes at most this many changes, and gives only the number of any further changes.
 _MOST_CHANGES = 3
 _LONGEST_VALUE = 80
 

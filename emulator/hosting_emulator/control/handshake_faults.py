@@ -13,8 +13,7 @@ from hosting_emulator.world.value import World
 
 
 def check_handshake_faults(context: Context, world: World) -> None:
-    """Refuse a world that contains a TLS handshake fault which `check_handshake_fault` would
-    refuse.
+    """Refuse a world that contains a TLS handshake fault that `check_handshake_fault` would refuse.
 
     Raises ControlRefusal.
     """

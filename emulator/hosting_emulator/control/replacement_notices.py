@@ -63,8 +63,9 @@ def load_notices(context: Context, engine: Engine, before: WorldBefore | None) -
 
 
 def clock_notices(context: Context, engine: Engine) -> list[str]:
-    """Return a sentence that says that the clock is frozen and how to move it, or none if it is not
-    frozen.
+    """Return a list with a sentence that says that the clock is frozen and how to move it.
+
+    The list is empty if the clock is not frozen.
     """
     if engine.world.clock.mode != "frozen":
         return []

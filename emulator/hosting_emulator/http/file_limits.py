@@ -37,7 +37,7 @@ def raise_file_limit() -> None:
 class FileLimitReports:
     """An exception handler for an event loop that reports when the limit on open files is reached.
 
-    It logs a line when the process cannot accept more connections, and at most one every ten
+    It logs a line when the process cannot accept more connections, but at most one every ten
     seconds. New connections then wait in the operating system until asyncio can accept them. All
     other exceptions are passed to the loop's default handler.
     """

@@ -81,7 +81,7 @@ def frame(
 
 
 def control_token_page() -> str:
-    """Return a page which explains that a control token is needed."""
+    """Return a page explaining that a control token is needed."""
     return page("Control token needed", _TEMPLATES.fill("control-token"))
 
 

@@ -1,4 +1,4 @@
-"""Which parts of the contract clients have exercised, and which not, as data and as short text."""
+"""Describes which parts of the contract clients have exercised, as data and as short text."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class AssumptionWarning(UserWarning):
 
 
 class VariableWarning(UserWarning):
-    """An environment variable looks like one of the emulator's, but nothing reads it."""
+    """Issued if an environment variable looks like one of the emulator's, but nothing reads it."""
 
 
 def _warn_of_variables(url: str | ControlClient | None) -> None:
