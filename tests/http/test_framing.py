@@ -38,6 +38,17 @@ def test_requests_are_cut_the_same_in_pieces_and_byte_by_byte(pieces: list[bytes
         )
 
 
+def test_a_head_with_many_long_headers_is_refused_for_its_own_length() -> None:
+    framing = RequestFraming()
+    header = b"X-Long: %s\r\n" % (b"x" * 8000)
+
+    framing.feed(b"GET /v1/x HTTP/1.1\r\n")
+    for _ in range(33):
+        framing.feed(header)
+
+    assert framing.error == "The head of the request is longer than 262144 bytes."
+
+
 def test_trailers_of_a_chunked_body_are_dropped() -> None:
     framing = RequestFraming()
 

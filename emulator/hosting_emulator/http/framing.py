@@ -64,6 +64,7 @@ _TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1
 INVALID: Final = "The request is not valid HTTP/1.1."
 NO_METHOD: Final = "The request line has no HTTP method."
 TOO_LONG: Final = f"A line or header of the request is longer than {LONGEST_LINE} bytes."
+_HEAD_TOO_LONG: Final = f"The head of the request is longer than {_LONGEST_HEAD} bytes."
 BROKEN_BODY: Final = (
     "The request body does not have the length or the chunks that its headers announce."
 )
@@ -224,8 +225,10 @@ class RequestFraming:
         """Raise Malformed if a partial head can no longer turn out to be valid."""
         if not part:
             return
-        if len(part) - (part.rfind(b"\r\n") + 2) > LONGEST_LINE or len(part) > _LONGEST_HEAD:
+        if len(part) - (part.rfind(b"\r\n") + 2) > LONGEST_LINE:
             self._refuse(TOO_LONG)
+        if len(part) > _LONGEST_HEAD:
+            self._refuse(_HEAD_TOO_LONG)
         if not _BEGINNING.match(part):
             self._refuse(NO_METHOD)
         if _BARE_LINE_END.search(part, max(0, self._searched - 1)):

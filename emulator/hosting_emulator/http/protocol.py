@@ -34,8 +34,9 @@ from hosting_emulator.http.time_slices import SLICE_S, LongJob
 
 _log = logging.getLogger("hosting_emulator.http")
 _positions = itertools.count(1)
-#: The maximum time between a request's first and last byte, in real seconds. A client on the same
-#: machine takes milliseconds. A client that takes this long is only tying up a connection.
+#: The maximum time between the first and last byte of a request's head, and then of its body, in
+#: real seconds. A client on the same machine takes milliseconds. A client that takes this long is
+#: only tying up a connection.
 REQUEST_TIMEOUT_S: Final = 60.0
 #: If more requests than this are waiting for their responses, no more data is read from the
 #: connection. Older versions of aiohttp have no such limit.
@@ -96,8 +97,8 @@ class HttpProtocol(web.RequestHandler):
         #: A future that completes when the connection is lost, or None if no handler has waited for
         #: that.
         self._departure: asyncio.Future[None] | None = None
-        #: The timer that refuses a request if it does not arrive completely in time, and that
-        #: request's number.
+        #: The timer that refuses a request if its head or body does not arrive completely in time,
+        #: and the number of requests when the timer was started.
         self._timeout: asyncio.TimerHandle | None = None
         self._timeout_number = 0
         #: Whether the time limit is suspended because a fault makes reading the request slow.
@@ -144,7 +145,7 @@ class HttpProtocol(web.RequestHandler):
 
     @contextmanager
     def without_time_limit(self) -> Iterator[None]:
-        """Suspend the time limit within which a request must arrive."""
+        """Suspend the time limit within which a request's head or body must arrive."""
         self._has_no_time_limit = True
         self._note_progress()
         try:

@@ -39,7 +39,7 @@ CERTIFICATE_LIFETIME: Final = timedelta(days=397)
 #: The maximum number of certificates to keep in memory.
 _MOST_CONTEXTS: Final = 256
 _LONGEST_HOST: Final = 253
-#: The names in the certificate that clients get if they request no other host.
+#: The names in the certificate for clients that request no name under `.localhost`.
 _OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 #: The host name in a certificate for the wrong host. No client ever connects to this host.
 _WRONG_HOST: Final = "wrong-host.localhost"
