@@ -93,8 +93,8 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
     """Yield a function that writes the ready file, which tells scripts that the emulator is ready.
 
     The file is removed when the emulator stops. If the emulator does not become ready, the old file
-    is restored. Only the file's owner may read the file, because it contains a token. Raises
-    Failure if the file cannot be replaced.
+    is restored, unless it was a symbolic link. Only the file's owner may read the file, because it
+    contains a token. Raises Failure if the file cannot be replaced.
     """
     check_folder_of(path)
     old_text = None

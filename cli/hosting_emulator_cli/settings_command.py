@@ -48,7 +48,7 @@ def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Setting
 
 @contextmanager
 def start_errors_named() -> Iterator[None]:
-    """Convert a StartError to a Failure that names the variable or file in which the setting is."""
+    """Convert a StartError to a Failure that names the variable or file that contains the setting."""
     from hosting_emulator.settings import StartError
 
     try:

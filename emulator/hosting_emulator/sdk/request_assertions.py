@@ -47,8 +47,8 @@ def expected_count(times: int | None, at_least: int | None, at_most: int | None)
     """Return the expected count for an assertion's arguments. By default, at least one request is
     expected.
 
-    Raises TypeError if the arguments contradict each other, or ImpossibleFilter if the count is
-    impossible.
+    Raises TypeError if `times` is combined with another argument, or ImpossibleFilter if no number
+    of requests can satisfy the arguments.
     """
     if times is not None:
         if at_least is not None or at_most is not None:
