@@ -224,7 +224,7 @@ class _Exploration:
         )
 
     def _key(self, clean: CleanRun) -> str:
-        """Return a hash of everything that affects the results."""
+        """Return the `exploration_key` of the results."""
         options = self._options
         return exploration_key(
             clean,

@@ -94,9 +94,10 @@ def exploration_key(
     limit_s: float | None,
     conduct: str,
 ) -> str:
-    """Return a hexadecimal hash of everything that affects the results.
+    """Return a hexadecimal hash by which an exploration recognizes its own stored results.
 
-    The hash includes the content of the files that the command line names.
+    It depends on the command line, the content of the files that the command line names, the
+    options that affect results, and the clean run. A change to any other file does not change it.
     """
     all_settings = asdict(settings)
     document: dict[str, Any] = {

@@ -22,8 +22,8 @@ from typing import NamedTuple, Self
 from hosting_emulator.supervisor import descendants
 
 #: The shortest and longest pause between two scans of the connections, in real seconds. Connections
-#: that last less than the pause may be missed. The longest pause is used on machines with many
-#: sockets, where a scan takes 10 ms or more.
+#: that last less than the pause may be missed. The longest pause is used on machines with so many
+#: sockets that a scan takes 15 ms or more.
 _SHORTEST_PAUSE_S = 0.25
 _LONGEST_PAUSE_S = 3.0
 #: Within these bounds, the pause is this many times as long as the processor time of a scan.

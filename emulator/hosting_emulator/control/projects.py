@@ -53,7 +53,8 @@ async def list_projects(
 ) -> Iterator[ProjectState]:
     """List the projects, sorted by alias, each with its records.
 
-    Older deployments and tickets are left out. `counts` contains the total number of deployments.
+    Older deployments and tickets are left out. `counts` contains the total number of deployments
+    that have not been removed.
     `claim_held` is true if the `hold_claim` intervention holds the project's claim.
     """
     now_ms = engine.run_due()

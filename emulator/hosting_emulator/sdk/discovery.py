@@ -6,9 +6,10 @@ in this order:
 1. the ready file specified by HOSTING_EMULATOR_READY_FILE, if it exists;
 2. the only running emulator that was started nearer to the working folder than the data directory
    is, for example with --ephemeral;
-3. the emulator that uses the data directory, which is set in HOSTING_EMULATOR_DATA_DIR or in the
-   nearest settings file, or else is the nearest `.hosting-emulator` folder, searching upward from
-   the working folder;
+3. the emulator that uses the data directory. If it is not set in HOSTING_EMULATOR_DATA_DIR, it
+   belongs to the nearest folder, searching upward from the working folder, that has a settings file
+   or a `.hosting-emulator` folder. It is the directory set in the settings file, and by default
+   `.hosting-emulator`;
 4. the only running emulator that was started in the folder of the data directory or, without a data
    directory, in the working folder or in the nearest parent folder;
 5. the default address, but only if there is no data directory.
