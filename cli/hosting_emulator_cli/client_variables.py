@@ -1,4 +1,7 @@
-"""The environment variables that `env`, `exec` and `explore` use to point a client to a world."""
+"""The environment variables with which a client finds a world.
+
+`env` prints them. `exec`, `judge` and `explore` set them for a command.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator
     from hosting_emulator.settings import Ready
 
-#: The variables that `exec` and `explore` set for a command. The last two variables are set only if
-#: the emulator has a TLS port.
+#: The variables that `--export` can rename. The last two are set only if the emulator has a TLS
+#: port.
 VARIABLES = (
     "HOSTING_BASE_URL",
     "HOSTING_DEV_BASE_URL",

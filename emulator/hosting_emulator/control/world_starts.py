@@ -15,7 +15,7 @@ from hosting_emulator.messages import NewWorldSummary, WorldSummary
 
 
 def is_ephemeral(name: str | None, ephemeral: bool | None) -> bool:
-    """Return whether a new world will be kept only in memory.
+    """Return whether a new world must not be stored on disk.
 
     By default, this applies to worlds without a name.
     """

@@ -95,8 +95,8 @@ async def put_state(
 async def import_world(state: JsonObject, name: str, seed: str | None = None) -> World:
     """Build a world from an exported state. Raises ControlRefusal 400 if the state is invalid.
 
-    The world's seed is `seed` or, if that is None, the seed in the state. Other requests can be
-    handled during the import.
+    The world's seed is `seed` or, if that is None, the seed in the state. If the state has no seed
+    either, the world gets a new one. Other requests can be handled during the import.
     """
     with refused_as(400, "State refused", StateRefused):
         world = await in_thread(import_state, state, name, 0, seed)
