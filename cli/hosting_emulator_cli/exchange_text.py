@@ -59,7 +59,9 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
     if not message.body_bytes:
         return
     if message.body is None:
-        yield BodyPart("binary", f"{message.body_bytes} bytes of binary data")
+        from hosting_emulator.sdk.text import count_text
+
+        yield BodyPart("binary", f"{count_text(message.body_bytes, 'byte')} of binary data")
         return
     try:
         yield BodyPart("json", printable_json(json.loads(message.body)))

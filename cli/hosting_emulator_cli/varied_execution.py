@@ -108,11 +108,14 @@ def _fails(result: CommandResult) -> bool:
 def _failure_text(
     failure: NarrowFailure[CommandResult], beginning: str, repeat_line: RepeatLine
 ) -> str:
+    from hosting_emulator.sdk.text import count_text
+
+    runs = count_text(failure.tries, "run")
     limit = ""
     if not failure.is_smallest:
         limit = "; the search stopped, so a smaller set may exist"
     return (
-        f"{beginning} with {' and '.join(failure.points)} alone ({failure.tries} runs{limit}).\n"
+        f"{beginning} with {' and '.join(failure.points)} alone ({runs}{limit}).\n"
         f"Repeat with: {repeat_line(failure.points)}"
     )
 

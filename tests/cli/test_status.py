@@ -333,7 +333,7 @@ def test_why_explains_only_the_first_of_many_operations(ask, control: FakeContro
     result = ask("why")
 
     assert result.stdout.count("\nkind ") == 20
-    assert result.stderr == "1 more operations are in progress: see `operations`.\n"
+    assert result.stderr == "And 1 more operation in progress: see `operations`.\n"
 
 
 def test_operations_lists_states_ages_and_what_each_waits_for(ask, control: FakeControl):

@@ -52,7 +52,7 @@ def test_a_report_says_how_many_worlds_without_a_request_are_not_listed(
     report = observation.report()
 
     assert [chapter.world for chapter in report.chapters] == ["world-3", "world-4"]
-    assert report.remarks == ["3 worlds that received no requests are not listed."]
+    assert report.remarks == ["Not listed: 3 worlds that received no requests."]
 
 
 def test_a_report_says_how_many_ended_worlds_were_discarded(monkeypatch: pytest.MonkeyPatch):
@@ -69,8 +69,8 @@ def test_a_report_says_how_many_ended_worlds_were_discarded(monkeypatch: pytest.
     assert [chapter.released for chapter in report.chapters] == [True, True, False]
     assert [chapter.requests for chapter in report.chapters] == [1, 1, 1]
     assert report.remarks == [
-        "The state and the requests of the first 2 worlds that ended were discarded. The verdicts "
-        "on these worlds are complete."
+        "The state and the requests of the first 2 worlds that ended were discarded. This does not "
+        "affect the verdicts."
     ]
 
 

@@ -241,7 +241,8 @@ def _form(_desk: Desk, api: HttpWorld) -> str:
 
 @provokes("More than")
 def _rate_limit(_desk: Desk, api: HttpWorld) -> str:
-    api.emulator.fault("rate_limit", limit=1, window="1m")
+    api.emulator.fault("rate_limit", limit=2, window="1m")
+    _ = api.deployments()
     _ = api.deployments()
     return str(api.deployments().json["detail"])
 

@@ -430,7 +430,7 @@ def test_no_count_is_proved_if_requests_have_left_the_log(ring: Requests):
 
     assert message == (
         "expected list_deployments to be made 1,000 times, but this can no longer be checked: the log "
-        "keeps only the last 1,000 requests, and 234 older requests were dropped\n"
+        "keeps only the last 1,000 requests, and has dropped 234 older requests\n"
         "among the last requests, it was made 1,000 times\n"
         "call `requests.from_now()` shortly before the requests that you count"
     )

@@ -361,6 +361,7 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
     """Write the smallest scenario in which a step gets its expected response. Raises Failure."""
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.reading import read_scenario
+    from hosting_emulator.sdk.text import count_text
     from hosting_emulator.stories import respond_to_page
     from hosting_emulator_lab.scenario_shrinking import ShrinkRefused, shrink_scenario
 
@@ -370,7 +371,8 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
     put_document(result.text.rstrip("\n"), output, "The result was written to")
     verb = "is" if result.steps == 1 else "are"
     message = (
-        f"{result.steps} of {result.original_steps} steps {verb} left after {result.runs} runs"
+        f"{result.steps} of {result.original_steps} steps {verb} left after "
+        f"{count_text(result.runs, 'run')}"
     )
     if not result.finished:
         message += "; the search stopped early: increase --max-runs"

@@ -96,7 +96,10 @@ def _put_all(world: HostingEmulator, *, as_json: bool) -> None:
             "list`, and `triggers` shows the faults and outcomes that are waiting to act."
         )
     elif len(in_progress) > _MOST:
-        say(f"{len(in_progress) - _MOST} more operations are in progress: see `operations`.")
+        from hosting_emulator.sdk.text import count_text
+
+        more = count_text(len(in_progress) - _MOST, "more operation")
+        say(f"And {more} in progress: see `operations`.")
 
 
 def _explain(world: HostingEmulator, subject: str) -> Why:

@@ -14,6 +14,7 @@ from hosting_emulator.contract.assumption_values import parse_rate_limit
 from hosting_emulator.contract.call_table import least_role
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import RETRY_AFTER_MAX, Refused
+from hosting_emulator.contract.value_texts import count_text
 from hosting_emulator.world.records import Operation, Organization, Project, RateWindow
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.tables import (
@@ -193,7 +194,7 @@ def count_request(change: Change, user_id: str) -> None:
         seconds = -(-(window.began_ms + window_ms - now_ms) // 1000)
         raise Refused(
             change.assumptions.code_of("rate_exceeded"),
-            f"More than {allowed} requests in {window_ms // 1000} seconds.",
+            f"More than {count_text(allowed, 'request')} in {count_text(window_ms // 1000, 'second')}.",
             retry_after_seconds=max(1, min(RETRY_AFTER_MAX, seconds)),
             assumption="rate_limit",
         )

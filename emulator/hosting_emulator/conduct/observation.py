@@ -18,6 +18,7 @@ from hosting_emulator.conduct.chapter import Chapter
 from hosting_emulator.conduct.judge_errors import JudgeErrors
 from hosting_emulator.conduct.watch import Watch
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.value_texts import count_text
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.observers import EndReason
@@ -223,11 +224,12 @@ class ProcessObservation:
         released = sum(chapter.world is None for chapter in self._chapters.values())
         remarks = []
         if self._omitted:
-            remarks.append(f"{self._omitted:,} worlds that received no requests are not listed.")
+            worlds = count_text(self._omitted, "world")
+            remarks.append(f"Not listed: {worlds} that received no requests.")
         if released:
             remarks.append(
-                f"The state and the requests of the first {released:,} worlds that ended were "
-                "discarded. The verdicts on these worlds are complete."
+                f"The state and the requests of the first {count_text(released, 'world')} that ended "
+                "were discarded. This does not affect the verdicts."
             )
         return remarks
 

@@ -24,6 +24,7 @@ from hosting_emulator.conduct.judges import JUDGES
 from hosting_emulator.conduct.recent import Recent
 from hosting_emulator.conduct.rule_findings import RuleFindings
 from hosting_emulator.contract.calls import GET_OPERATION
+from hosting_emulator.contract.value_texts import count_text
 from hosting_emulator.engine.connection import Connection
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
@@ -258,7 +259,7 @@ class Watch:
 
 def requests_text(count: int) -> str:
     """Format a number of requests, for example `1,200 requests`."""
-    return "1 request" if count == 1 else f"{count:,} requests"
+    return count_text(count, "request")
 
 
 def _is_abandoned(entry: Entry) -> bool:

@@ -1,4 +1,4 @@
-"""Formats values for messages as users write them, so never in Python's notation."""
+"""Formats values and counts for messages. Values are never in Python's notation."""
 
 from __future__ import annotations
 
@@ -18,3 +18,10 @@ def quoted_value(value: Any) -> str:
     if isinstance(value, str):
         return repr(value)
     return value_text(value)
+
+
+def count_text(count: int, thing: str) -> str:
+    """Format a count with its noun in the singular or plural, for example `1 request` or `2 requests`."""
+    if count == 1:
+        return f"1 {thing}"
+    return f"{count:,} {thing}s"

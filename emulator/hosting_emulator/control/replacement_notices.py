@@ -7,6 +7,7 @@ from typing import Self
 
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.value_texts import count_text
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.http.endpoint import Context
 
@@ -50,7 +51,9 @@ def load_notices(context: Context, engine: Engine, before: WorldBefore | None) -
                 f"valid. `{env}` prints new ones."
             )
         if before.request_count:
-            notices.append(f"The request log was emptied. It had {_count(before.request_count)}.")
+            notices.append(
+                f"The request log was emptied. It had {count_text(before.request_count, 'request')}."
+            )
         rewind = _command(context, engine, f"world rewind {before.commit}")
         reset_to_default = _command(context, engine, "world reset --default")
         restart = _command(context, engine, "world reset")
@@ -90,12 +93,6 @@ def _time_notices(engine: Engine, before: WorldBefore) -> list[str]:
     if mode != before.mode:
         notices.append(f"The clock was {before.mode} and is now {mode}.")
     return notices
-
-
-def _count(requests: int) -> str:
-    if requests == 1:
-        return "1 request"
-    return f"{requests} requests"
 
 
 def _command(context: Context, engine: Engine, words: str) -> str:

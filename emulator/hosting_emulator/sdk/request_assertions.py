@@ -103,8 +103,8 @@ def check_made(
     if held.dropped:
         raise AssertionError(
             f"{expected}, but this can no longer be checked: the log keeps only the last "
-            f"{count_text(len(held.requests), 'request')}, and {held.dropped:,} older requests were "
-            f"dropped\namong the last requests, it was {made}\n"
+            f"{count_text(len(held.requests), 'request')}, and has dropped "
+            f"{count_text(held.dropped, 'older request')}\namong the last requests, it was {made}\n"
             "call `requests.from_now()` shortly before the requests that you count"
         )
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from hosting_emulator.contract.value_texts import count_text as count_text
+
 _COLORS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35"}
 
 
@@ -18,13 +20,6 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
         padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=False)]
         lines.append("  ".join([*padded, last]).rstrip())
     return lines
-
-
-def count_text(count: int, thing: str) -> str:
-    """Format a count with its noun in the singular or plural, for example `1 request` or `2 requests`."""
-    if count == 1:
-        return f"1 {thing}"
-    return f"{count:,} {thing}s"
 
 
 def one_line(text: str, longest: int) -> str:

@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 from secrets import token_hex
 
+from hosting_emulator.contract.value_texts import count_text
 from hosting_emulator.storage.files import sync_directory
 from hosting_emulator.storage.format import (
     ADVICE,
@@ -257,11 +258,11 @@ def _apply_commits(folder: Path, state: StoredState, complain: Complain) -> None
     if damaged_lines:
         more = ""
         if len(damaged_lines) > 3:
-            more = f" and {len(damaged_lines) - 3} more lines"
+            more = f" and {count_text(len(damaged_lines) - 3, 'more line')}"
         parts.append(f"{'; '.join(damaged_lines[:3])}{more} (cannot be read)")
     if numbers:
         changes = ", ".join(f"{times} x {title}" for title, times in titles.items())
         span = f"{min(numbers)} to {max(numbers)}"
-        parts.append(f"{len(numbers)} later commits, {span} ({changes})")
+        parts.append(f"{count_text(len(numbers), 'later commit')}, {span} ({changes})")
     if parts:
         complain(f"left out: {', and '.join(parts)}")

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.contract.problems import RETRY_AFTER_MAX, Refused
+from hosting_emulator.contract.value_texts import count_text
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.windows import check_window, current_window_ms
 from hosting_emulator.world.fault_records import Fault
@@ -43,6 +44,6 @@ class AdmissionWindow(FaultKind, frozen=True):
         returns_ms = fault.window_began_ms + windows * parse_duration_ms(self.window)
         return Refused(
             "rate_limited",
-            f"More than {self.limit} requests in {self.window}.",
+            f"More than {count_text(self.limit, 'request')} in {self.window}.",
             retry_after_seconds=min(RETRY_AFTER_MAX, max(1, -(-(returns_ms - now_ms) // 1000))),
         )

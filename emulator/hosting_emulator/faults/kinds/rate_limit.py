@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.value_texts import count_text
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.windows import check_window
 from hosting_emulator.world.fault_records import Fault
@@ -37,7 +38,7 @@ class RateLimit(FaultKind, frozen=True):
         remaining_ms = began_ms + parse_duration_ms(self.window) - now_ms
         return Refused(
             "rate_limited",
-            f"More than {self.limit} requests in {self.window}.",
+            f"More than {count_text(self.limit, 'request')} in {self.window}.",
             retry_after_seconds=max(1, -(-remaining_ms // 1000)),
         )
 
