@@ -201,13 +201,13 @@ class ExchangeContext(Entry, kw_only=True):
     delay_ms: int = 0
     #: With a skip clock, the key of this request's `RetryWait`, and otherwise an empty string.
     wait_key: str = ""
-    #: Whether the response is not sent until other requests have arrived.
+    #: Whether the response must wait until other requests have arrived.
     held: bool = False
     #: The name of the response, which determines how the variation changes it.
     response_name: str = ""
     #: The counts, not yet committed, of the faults that could alter the response.
     alteration_counts: Change | None = None
-    #: How old the state is that a fault makes the response show, in milliseconds of world time.
+    #: The age of the state that a fault makes the response show, in milliseconds of world time.
     stale_age_ms: int = 0
     #: Whether the response's headers have been varied.
     headers_varied: bool = False

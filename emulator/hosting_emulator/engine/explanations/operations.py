@@ -121,7 +121,7 @@ def _end_sentences(operation: Operation) -> Iterator[str]:
     ending = operation.ending
     outcome = operation.outcome
     if outcome is not None and (ending is None or ending.by != "outcome"):
-        yield _undecisive_outcome(outcome)
+        yield _indecisive_outcome(outcome)
     if ending is not None and ending.leaves is not None:
         left = effects_text(ending.leaves)
         yield f"The partial effect is {left}: {visible_places(ending.leaves)}."
@@ -158,7 +158,7 @@ def _decision(operation: Operation) -> str:
     return f"The operation completed its plan under its profile, {operation.profile}."
 
 
-def _undecisive_outcome(outcome: OperationOutcome) -> str:
+def _indecisive_outcome(outcome: OperationOutcome) -> str:
     """Explain what an outcome did to an operation if it did not determine how the operation ended."""
     if outcome.steps_taken < len(outcome.steps):
         rest = "its remaining steps" if outcome.steps_taken else "its steps"
