@@ -125,10 +125,10 @@ class Ready:
     """An emulator's report that it is ready.
 
     `fresh` means that the default world's state has just been created. `user` is the alias of the
-    user for whom `token` was issued. Both are empty if the world has no users. `local_url` is the
-    emulator's address on this machine, even if a public URL is set. `clock`, `now`, `vary`,
-    `vary_only` and `armed` describe the default world. `armed` lists the ids of the faults and
-    outcomes that can still act.
+    user for whom `token` was issued. Both are empty if no user was named and the world has no
+    default user. `local_url` is the emulator's address on this machine, even if a public URL is
+    set. `clock`, `now`, `vary`, `vary_only` and `armed` describe the default world. `armed` lists
+    the ids of the faults and outcomes that can still act.
     """
 
     base_url: str

@@ -150,10 +150,10 @@ def _may_exist(alteration: Alteration, spec: CallSpec) -> bool:
 def _nearest_pointer(alteration: Alteration, samples: Sequence[SentResponse]) -> str:
     if not alteration.pointers:
         return ""
-    return _nearest__pointer_to(alteration.pointers[0], samples)
+    return _nearest_pointer_to(alteration.pointers[0], samples)
 
 
-def _nearest__pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
+def _nearest_pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
     """Return a hint that names the most similar pointer in the samples, or an empty string if there
     is none.
     """
