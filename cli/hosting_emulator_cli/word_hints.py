@@ -34,12 +34,18 @@ ROOT_HINTS = {
         "operations in progress"
     ),
     "kill": "`stop` stops the emulator",
-    "list": "name what to list: `world list`, `requests list`, `operations`, `scenario list` or `fault list`",
+    "list": (
+        "`world list` lists the worlds, `requests list` the requests, `operations` the operations, "
+        "`scenario list` the scenarios, and `fault list` the faults"
+    ),
     "load": "`scenario load` loads a scenario into a world",
     "log": "`requests list` shows the request log, and `requests tail` follows it",
     "login": "`token` prints an access token",
     "logs": "`requests list` shows the request log, and `requests tail` follows it",
-    "ls": "name what to list: `world list`, `requests list`, `operations`, `scenario list` or `fault list`",
+    "ls": (
+        "`world list` lists the worlds, `requests list` the requests, `operations` the operations, "
+        "`scenario list` the scenarios, and `fault list` the faults"
+    ),
     "mock": "`fault add respond` makes a call respond with what you specify",
     "now": "`clock show` shows the world time",
     "openapi": "`contract openapi` prints the OpenAPI document",
