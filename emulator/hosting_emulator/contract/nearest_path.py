@@ -14,7 +14,7 @@ _CUTOFF = 0.6
 #: `powered-by-flag`.
 _CONTAINED = 0.8
 _SHORTEST_WORD = 3
-#: The maximum number of characters to compare: three times the length of our longest path.
+#: The maximum number of characters to compare: over three times the length of our longest path.
 _COMPARED_CHARACTERS = 200
 
 

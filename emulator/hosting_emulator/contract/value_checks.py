@@ -23,8 +23,9 @@ _ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
 # Timestamps according to RFC 3339, which allows lowercase letters, and a space instead of the T. As
-# in ISO 8601, the seconds can be missing. The emulator's own parser is stricter: it does not accept
-# times before 1970 or leap seconds.
+# in ISO 8601, the seconds and the minutes and colon of the offset can be missing, and the fraction
+# can follow a comma. The emulator's own parser is stricter, and does not accept times before 1970
+# or leap seconds.
 _TIMESTAMP = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>([01]\d|2[0-3]):[0-5]\d)"
     r"(:(?P<second>[0-5]\d|60)([.,](?P<fraction>\d{1,30}))?)?"

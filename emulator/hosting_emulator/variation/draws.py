@@ -49,8 +49,8 @@ def draw_index(seed: str, count: int, point: str, *thing: str) -> int:
     if not seed.isdecimal():
         return draw_number(seed, point, *thing) % count
     block, turn = divmod(int(seed) - 1, count)
-    # Each point and each block of seeds starts at a different number, so that points are
-    # independent.
+    # For each point and each block of seeds, the number at which the cycle starts is drawn anew, so
+    # that points are independent.
     return (draw_number(str(block), point, str(count), *thing) + turn) % count
 
 
