@@ -1,9 +1,10 @@
-"""A sample of what clients exercised of the contract."""
+"""Samples of what clients exercised of the contract."""
 
 from __future__ import annotations
 
 from hosting_emulator.messages import CallCoverage, ContractCoverage
 
+NO_COVERAGE = ContractCoverage(calls={}, operation_ends={}, pages=0, following_pages=0)
 SAMPLE_COVERAGE = ContractCoverage(
     calls={
         "list_deployments": CallCoverage(

@@ -35,8 +35,6 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("null-as-token", "key-value-lost"),
     ("operation-not-followed", "accepted-is-done"),
     ("result-differs", "accepted-is-done"),
-    ("failed-operation-is-success", "accepted-is-done"),
-    ("unfinished-operation-is-success", "accepted-is-done"),
     ("reads-nested-state", "success-whatever-happens"),
     ("reads-nested-state", "accepted-is-done"),
     ("reads-nested-state", "failed-operation-is-success"),

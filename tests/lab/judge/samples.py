@@ -34,11 +34,6 @@ def coverage_line(calls: int, kinds: int, codes: int) -> str:
 
 
 KEY = "create_user_api_key#1"
-DOUBLED_REASON = "one key too many"
-#: The command line that repeats the first of the mixed results.
-REPEAT_COMMAND = (
-    "hosting-emulator explore --trial 'create_user_api_key#1/timeout/after_commit' -- ./deploy.sh"
-)
 
 
 def exchange(
@@ -131,7 +126,7 @@ MIXED_RESULTS = (
     result(
         f"{KEY}/timeout/after_commit",
         verdict="doubled",
-        reasons=(DOUBLED_REASON,),
+        reasons=("one key too many",),
         output=("<Done> & done",),
     ),
     result(f"{KEY}/connection_reset/after_commit", codes=("service_unavailable",)),

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-from xml.etree import ElementTree as Xml
 
 import pytest
 
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.client_behavior import Effect
 from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
-from hosting_emulator_lab.judge.dependency_texts import cause_of_alteration, dependency_lines
-from hosting_emulator_lab.judge.judgment_document import judgment_document
-from hosting_emulator_lab.judge.judgment_junit import judgment_junit
-from hosting_emulator_lab.judge.judgment_page import judgment_page
-from hosting_emulator_lab.judge.judgment_text import judgment_text
+from hosting_emulator_lab.judge.dependency_texts import cause_of_alteration
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import Trial
 from tests.lab.judge.planned_runs import PlannedRuns
 from tests.lab.judge.test_client_judge import Progress, judge
 from tests.lab.judge.test_judge_command import judge as run_judge
-from tests.lab.judge.test_judgment_reports import judgment, repeat
 from tests.support.plain_http import client_command
 
 STATUS = "alter/create_user_api_key/2xx/status"
@@ -30,37 +24,6 @@ def effect(text: str, word: Effect, *, is_allowed: bool = False) -> PartEffect:
     """Return the effect of an altered part of a page of deployments."""
     trial = AlteredTrial.read(f"alter/list_deployments/2xx/{text}")
     return PartEffect(trial, word, is_allowed)
-
-
-DEPENDENCIES = ClientDependencies(
-    effects=[
-        effect("reorder:/items", "depends", is_allowed=True),
-        effect("remove:/items/*/id", "depends"),
-        effect("remove:/items/*/created_at", "shows", is_allowed=True),
-        effect("status", "ignores"),
-    ],
-    not_tried=[AlteredTrial.read("alter/list_deployments/2xx/header:Content-Type")],
-)
-
-
-def test_the_sentences_group_the_parts_by_effect() -> None:
-    assert dependency_lines(DEPENDENCIES) == [
-        "Depends on the order of deployments, `items[].id` (list_deployments).",
-        "Shows `items[].created_at` (list_deployments).",
-        "Ignores the status (list_deployments).",
-        "Depends on something the contract does not promise: the order of deployments "
-        "(list_deployments).",
-        "Not tried, 1 part: the header Content-Type (list_deployments).",
-    ]
-
-
-def test_a_client_that_needs_an_optional_field_depends_on_its_presence() -> None:
-    url = effect("remove:/items/*/url", "depends", is_allowed=True)
-    assert dependency_lines(ClientDependencies([url])) == [
-        "Depends on `items[].url` (list_deployments).",
-        "Depends on something the contract does not promise: the presence of `items[].url` "
-        "(list_deployments).",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -84,25 +47,6 @@ def test_an_alteration_has_the_cause_of_the_variation_that_shows_the_same_mistak
 def test_a_part_has_the_strongest_effect_of_its_alterations() -> None:
     flag = ClientDependencies([effect("remove:/x", "ignores"), effect("set:/x", "depends")])
     assert [part.effect for part in flag.parts] == ["depends"]
-
-
-def test_every_report_names_what_a_client_depends_on() -> None:
-    value = judgment(dependencies=DEPENDENCIES)
-    text = " ".join(judgment_text(value, repeat).split())
-    page = judgment_page(value, repeat)
-    junit = Xml.fromstring(judgment_junit(value, repeat))
-    output = "\n".join(row.text or "" for row in junit.iter("system-out"))
-    for line in dependency_lines(DEPENDENCIES):
-        assert line in text
-        assert line in page
-        assert line in output
-    document = judgment_document(value, repeat)["dependencies"]
-    assert (document["tried"], document["planned"]) == (4, 5)
-    assert [row["part"] for row in document["depends"]] == [
-        "the order of deployments",
-        "items[].id",
-    ]
-    assert document["not_promised"] == ["alter/list_deployments/2xx/reorder:/items"]
 
 
 def altered(*, is_allowed: bool) -> PlannedRuns:

@@ -50,6 +50,20 @@ def test_the_exit_code_of_an_exploration_follows_from_its_verdicts(
 
 
 @pytest.mark.parametrize(
+    ("verdicts", "reason"),
+    [
+        ((), "No failure was tried, so nothing is known about the command."),
+        (("not reached",), "No failure hit a request, so nothing is known about the command."),
+        (("not reached", "survived"), ""),
+    ],
+)
+def test_an_exploration_that_proves_nothing_says_why(verdicts: tuple[str, ...], reason: str):
+    results = [result(f"{KEY}/timeout/after_commit", verdict=verdict) for verdict in verdicts]
+
+    assert sample_exploration(*results).undecided_reason == reason
+
+
+@pytest.mark.parametrize(
     ("conduct", "exit_code_of_a_warning", "exit_code_of_an_error"),
     [("off", 0, 0), ("report", 0, 1), ("error", 1, 1)],
 )

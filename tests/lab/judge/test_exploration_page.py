@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from html.parser import HTMLParser
 
 from hosting_emulator_lab.judge.exploration_page import exploration_page
-from hosting_emulator_lab.judge.point_plan import plan_points
 from tests.lab.judge.samples import (
-    KEY,
     mixed_exploration,
-    result,
-    sample_clean_run,
-    sample_exploration,
-    sample_observation,
 )
 
 
@@ -61,48 +54,3 @@ def test_the_page_escapes_the_output_of_clients():
 
     assert "&lt;Done&gt; &amp; done" in text
     assert "<Done>" not in text
-
-
-def test_the_page_of_a_client_that_survived_lists_no_results():
-    points = sample_exploration().plan.points
-    exploration = sample_exploration(*(result(str(point)) for point in points))
-
-    text = exploration_page(exploration)
-
-    assert "survived every failure" in text
-    assert "What happened" not in text
-
-
-def test_the_page_describes_each_cell_of_the_matrix():
-    text = exploration_page(mixed_exploration())
-
-    assert f'title="{KEY}/connection_reset/after_commit: survived"' in text
-    assert f'title="{KEY}/connection_reset/before_commit: not run"' in text
-
-
-def test_a_lasting_fault_has_one_heading_on_the_page():
-    run_plan = plan_points(
-        sample_observation().requests, faults=["timeout", "value_lost", "abort:forbidden"]
-    )
-
-    text = exploration_page(sample_exploration(plan=run_plan))
-
-    assert text.count("from then on") == 2
-
-
-def test_the_page_lists_conduct_findings_with_a_command():
-    finding = "retried-too-soon: No"
-    impolite = result(f"{KEY}/timeout/before_commit", conduct=(finding,))
-
-    text = exploration_page(sample_exploration(impolite))
-
-    command = f"hosting-emulator explore --trial '{KEY}/timeout/before_commit' -- ./deploy.sh"
-    assert f"<li>{finding} ({KEY}/timeout/before_commit)<pre>{escape(command)}</pre></li>" in text
-
-
-def test_a_conduct_finding_of_the_clean_run_has_no_command_if_there_is_none():
-    clean_run = sample_clean_run(sample_observation(conduct=("retried-too-soon: No",)))
-
-    text = exploration_page(sample_exploration(clean_run=clean_run))
-
-    assert "<li>retried-too-soon: No (the clean run)</li>" in text
