@@ -23,8 +23,6 @@ _VERBS: dict[Effect, str] = {
 
 def dependency_lines(dependencies: ClientDependencies) -> list[str]:
     """Return sentences about what a client depends on. The list is empty if there were no trials."""
-    if not dependencies.effects and not dependencies.not_tried:
-        return []
     lines = []
     for effect, verb in _VERBS.items():
         parts = dependencies.with_effect(effect)

@@ -1,7 +1,8 @@
 """Golden files with whole reports: what `judge` and `explore` write about samples, in each form.
 
 The files are in the folder `reports`. A file has one section for each form, and the first line of a
-section is its name. Two more files contain the texts of all causes, and which cause explains another.
+section is its name. More files contain the texts of all causes, the causes that explain others, and
+all plans for one clean run.
 `make record` renews the files.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -30,6 +31,7 @@ from hosting_emulator_lab.judge.judgment_page import judgment_page
 from hosting_emulator_lab.judge.judgment_text import judgment_text
 from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES
 from tests.lab.judge.report_samples import EXPLORATIONS, JUDGMENTS, repeat_trial
+from tests.lab.judge.sample_run import plan_sections
 from tests.support.conduct_rules import conduct_rule_ids
 
 #: The names and the texts of the sections of a file.
@@ -38,7 +40,6 @@ Sections: TypeAlias = Iterator[tuple[str, str]]
 FOLDER = Path(__file__).with_name("reports")
 #: The first line of each file.
 HEADER = "Written by `make record`. After an intended change, read the diff.\n"
-FILES = (*JUDGMENTS, *EXPLORATIONS, "causes.txt", "explained_causes.txt")
 _COLOR_NAMES = {
     "1": "bold",
     "2": "dim",
@@ -118,16 +119,22 @@ def explanation_sections() -> Sections:
         yield f"{better} is reported in place of", "\n".join(sorted(explained))
 
 
+OTHER_FILES: dict[str, Callable[[], Sections]] = {
+    "causes.txt": cause_sections,
+    "explained_causes.txt": explanation_sections,
+    "sample_run.txt": plan_sections,
+}
+FILES = (*JUDGMENTS, *EXPLORATIONS, *OTHER_FILES)
+
+
 def file_sections(file: str) -> dict[str, str]:
     """Return the current sections of a file by name."""
     if file in JUDGMENTS:
         sections = judgment_sections(JUDGMENTS[file]())
     elif file in EXPLORATIONS:
         sections = exploration_sections(EXPLORATIONS[file]())
-    elif file == "causes.txt":
-        sections = cause_sections()
     else:
-        sections = explanation_sections()
+        sections = OTHER_FILES[file]()
     return {name: text.strip("\n") for name, text in sections}
 
 
