@@ -12,15 +12,16 @@ from hosting_emulator.sdk import ControlError
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CauseText
 from hosting_emulator_lab.judge.causes import Symptom
-from hosting_emulator_lab.judge.clean_runs import ScaledRunFailed
-from hosting_emulator_lab.judge.client_judge import ClientJudge, JudgeChoices
+from hosting_emulator_lab.judge.clean_runs import INTERFERENCE, ScaledRunFailed
+from hosting_emulator_lab.judge.client_judge import SEEDS, ClientJudge, JudgeChoices
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.run_results import CleanRun, CleanRunFailed, RunEnd
-from hosting_emulator_lab.judge.trial_plan import TrialPlan
+from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
 from hosting_emulator_lab.run_conditions import RunsStopped
 from tests.lab.judge.planned_runs import CALLS, PlannedRuns
+from tests.lab.judge.samples import requests
 from tests.lab.judge.test_causes import finding
 
 PATIENCE_S = 10.0
@@ -236,10 +237,15 @@ def test_a_refusal_that_a_clean_run_expects_is_only_a_note() -> None:
         return None
 
     runs = PlannedRuns(results, findings={"clean": [finding(REUSED)]}, refused=[2])
-    judgment = judge(runs)
+    progress = Progress()
+    judgment = judge(runs, progress)
     [cause] = judgment.causes
     assert (cause.id, cause.severity, judgment.exit_code) == (REUSED, "note", 0)
-    assert "testing the refusal" in cause.symptoms[0].message
+    assert progress.causes == []
+    assert cause.symptoms[0].message == (
+        "#1, #2: it did so The service refuses this request, and the command may be testing the "
+        "refusal."
+    )
     assert f"{ACCEPTED} alone" in runs.log
 
 
@@ -308,7 +314,9 @@ def test_a_request_that_misses_the_base_path_is_a_cause() -> None:
     judgment = judge(PlannedRuns(clean_ends=ends, missed=3))
     [cause] = judgment.causes
     assert cause.id == "drops-base-path"
-    assert "3 of its requests" in cause.symptoms[0].message
+    assert cause.symptoms[0].message == (
+        "the base URL was http://127.0.0.1:1/worlds/run-2, and 3 of its requests missed the path"
+    )
 
 
 def test_clean_runs_that_disturb_each_other_are_made_one_after_the_other() -> None:
@@ -316,8 +324,9 @@ def test_clean_runs_that_disturb_each_other_are_made_one_after_the_other() -> No
         is_disturbed = trial.kind == "base-path" and not alone
         return RunEnd(1 if is_disturbed else 0, duration_s=0.5)
 
-    judgment = judge(PlannedRuns(clean_ends=ends), jobs=4)
-    assert any("disturb each other" in remark for remark in judgment.remarks)
+    runs = PlannedRuns(clean_ends=ends)
+    judgment = judge(runs, jobs=4)
+    assert judgment.remarks == [INTERFERENCE]
     assert judgment.exit_code == 0
 
 
@@ -342,7 +351,10 @@ def test_a_client_that_fails_under_a_fast_clock_is_not_judged() -> None:
 def test_a_client_that_sends_nothing_could_not_be_judged() -> None:
     judgment = judge(PlannedRuns(calls=()))
     assert judgment.exit_code == 2
-    assert "sends no request" in judgment.unproven[0]
+    assert judgment.unproven == [
+        "The command sends no request to the emulator. Does it use HOSTING_BASE_URL and "
+        "HOSTING_TOKEN?"
+    ]
 
 
 def test_a_client_without_a_valid_token_could_not_be_judged() -> None:
@@ -381,9 +393,48 @@ def test_a_budget_that_is_used_up_proves_nothing() -> None:
     runs = PlannedRuns()
     judgment = judge(runs, budget_s=0.0)
     assert (judgment.exit_code, judgment.tried) == (2, 0)
-    assert judgment.needed_s > 0
     assert len(judgment.not_tried) == judgment.planned
-    assert any("expired token" in reason for reason in judgment.unproven)
+    required = plan_trials(requests(*CALLS), SEEDS).required
+    assert judgment.unproven == [
+        f"There was no time for {len(required)} pairs of a call and a kind of failure.",
+        "No run had an expired token.",
+        "No run had varied responses.",
+    ]
+
+
+@pytest.mark.parametrize(("jobs", "seconds_per_trial"), [(1, 0.5), (2, 0.25)])
+def test_the_suggested_budget_is_enough_for_trials_as_long_as_the_clean_run(
+    jobs: int, seconds_per_trial: float
+) -> None:
+    judgment = judge(PlannedRuns(), budget_s=0.0, jobs=jobs)
+    enough_s = judgment.planned * seconds_per_trial * 1.25
+    assert enough_s <= judgment.needed_s < enough_s + 20
+    assert judgment.needed_s % 10 == 0
+
+
+def test_a_budget_that_was_enough_is_suggested_again() -> None:
+    assert judge(PlannedRuns(), budget_s=59.5).needed_s == 60
+
+
+def test_a_judgment_describes_the_clean_run_and_counts_all_runs() -> None:
+    runs = PlannedRuns()
+    judgment = judge(runs)
+    assert (judgment.command, judgment.request_count, judgment.clean_s) == ("client", 3, 0.5)
+    assert judgment.run_count == len(runs.log)
+    assert 0 < judgment.duration_s < PATIENCE_S
+
+
+def test_a_cause_that_a_clean_run_shows_counts_even_if_no_trial_shows_it_alone() -> None:
+    broken = finding("secret-in-url")
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if alone or str(trial) != RESET:
+            return None
+        return TrialResult(trial, "survived", (), 0, 0.5, findings=(broken,))
+
+    judgment = judge(PlannedRuns(results, findings={"clean": [broken]}))
+    [cause] = judgment.causes
+    assert (cause.severity, cause.seen_alone) == ("error", True)
 
 
 def test_a_cause_counts_even_if_the_budget_was_too_small() -> None:
@@ -394,7 +445,7 @@ def test_a_cause_counts_even_if_the_budget_was_too_small() -> None:
 def test_an_interrupted_judgment_reports_what_there_is() -> None:
     judgment = judge(PlannedRuns(), stop_reason=lambda: "interrupted")
     assert judgment.exit_code == 2
-    assert any("interrupted" in remark for remark in judgment.remarks)
+    assert judgment.remarks == ["The judgment ended early: interrupted."]
 
 
 def test_runs_that_are_stopped_in_the_middle_are_not_tried() -> None:

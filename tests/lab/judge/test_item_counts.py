@@ -53,7 +53,10 @@ def text(clean: CleanRun, *lines: str) -> str:
 
 
 def test_a_client_that_counts_a_page_twice_prints_the_number_of_received_items() -> None:
-    assert "11 instead of 7" in text(clean_run("deployments: 7"), "deployments: 11")
+    assert text(clean_run("deployments: 7"), "deployments: 11") == (
+        "it prints 'deployments: 11', with 11 instead of 7: "
+        "it received some items again, and counts them again"
+    )
 
 
 def test_items_of_one_status_count_as_well() -> None:
@@ -91,7 +94,10 @@ def missing_text(clean: CleanRun, *lines: str, failed: bool = True) -> str:
 
 
 def test_a_client_that_reports_a_part_of_the_list_as_the_whole_prints_its_number() -> None:
-    assert "4 instead of 7" in missing_text(clean_run("all 7 deployments"), "all 4 deployments")
+    assert missing_text(clean_run("all 7 deployments"), "all 4 deployments") == (
+        "it prints 'all 4 deployments', with 4 instead of 7: "
+        "it did not receive the other items, and no word says so"
+    )
 
 
 def test_a_client_may_print_fewer_items_besides_their_number() -> None:
@@ -110,6 +116,14 @@ def test_a_client_whose_words_may_say_that_items_are_missing_is_correct(
 
 def test_a_client_that_stops_without_a_failure_misses_no_page() -> None:
     assert missing_text(clean_run("7 deployments"), "4 deployments", failed=False) == ""
+
+
+@pytest.mark.parametrize("pages", [(), (0, 1)], ids=["none", "all"])
+def test_a_client_that_receives_no_item_or_all_items_reports_no_part_of_them(
+    pages: tuple[int, ...],
+) -> None:
+    end = RunEnd(0, printed_lines=("0 deployments",))
+    assert missing_items_text(end, run_of(*pages, failed=True), clean_run("7 deployments")) == ""
 
 
 def test_a_number_that_does_not_count_received_items_shows_no_missing_page() -> None:

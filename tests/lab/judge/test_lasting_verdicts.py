@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.judged_run import NO_VALUE
 from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.trial_results import TrialResult
@@ -25,11 +26,27 @@ FAILED_OPERATION = "apply_project_domains#1/fail/lasting"
 STUCK_OPERATION = "apply_project_domains#1/stick/lasting"
 FORBIDDEN_CHANGE = "create_user_api_key#1/abort:forbidden/lasting"
 FORBIDDEN_READ = "list_deployments#1/abort:forbidden/lasting"
+OUTAGE = "create_user_api_key#1/outage/lasting"
 LOST_VALUE = "create_user_api_key#1/value_lost/lasting"
 NO_ZONE = "get_dns_authorization#1/no_zone/lasting"
 ONE_KEY = {"1": key_row("ci")}
 TWO_KEYS = {**ONE_KEY, "2": key_row("ci")}
 SUCCEEDED_OPERATION = {"1": operation_row("succeeded")}
+#: The beginning of the reasons for a verdict, by point.
+EFFECTS = {
+    FAILED_OPERATION: "apply_project_domains#1 starts an operation that fails",
+    STUCK_OPERATION: "apply_project_domains#1 starts an operation that never ends",
+    FORBIDDEN_CHANGE: "create_user_api_key#1 gets forbidden every time it is sent",
+    FORBIDDEN_READ: "list_deployments#1 gets forbidden every time it is sent",
+    OUTAGE: "create_user_api_key#1 gets service_unavailable, and so does every later request",
+    LOST_VALUE: (
+        "create_user_api_key#1 creates a key whose value is lost with the response: "
+        "a replay has null instead"
+    ),
+    NO_ZONE: "get_dns_authorization#1 shows no zone",
+}
+REFUSED_ONCE: dict[str, Any] = {"refusals_in_a_row": 1, "is_last_refused": True}
+SUCCESS = RunEnd(0, duration_s=1, printed_lines=("done 2",))
 FAILURE = RunEnd(1, duration_s=1)
 HANG = RunEnd(143, hung=True, duration_s=10)
 
@@ -62,9 +79,104 @@ def judge(
         sample_clean_run(usual_observation), end=RunEnd(0, printed_lines=usual_lines)
     )
     observation = replace(usual_observation, hit=True, **overrides)
-    if end is None:
-        end = RunEnd(0, duration_s=1, printed_lines=("done 2",))
-    return judge_point(FaultPoint.read(point), end, observation, clean_run, limit_s=limit_s)
+    return judge_point(
+        FaultPoint.read(point), end or SUCCESS, observation, clean_run, limit_s=limit_s
+    )
+
+
+@pytest.mark.parametrize(
+    ("point", "end", "overrides", "verdict_and_reasons"),
+    [
+        (
+            FORBIDDEN_CHANGE,
+            FAILURE,
+            {"state": state(operations=SUCCEEDED_OPERATION, user_api_keys=TWO_KEYS)},
+            ["doubled", "2 API keys, while the clean run makes 1: 'ci' of owner in acme"],
+        ),
+        (
+            FORBIDDEN_CHANGE,
+            HANG,
+            {"request_count": 40},
+            ["hung", "it did not end within 10 s, and kept sending requests"],
+        ),
+        (STUCK_OPERATION, HANG, {}, ["waits", "as far as 10 s can show"]),
+        (
+            NO_ZONE,
+            SUCCESS,
+            {"null_urls": frozenset(["/v1/b/null", "/v1/a/null"])},
+            ["blind success", "but it requests /v1/a/null"],
+        ),
+        (
+            FORBIDDEN_CHANGE,
+            SUCCESS,
+            {"state": state(operations=SUCCEEDED_OPERATION)},
+            ["blind success", "0 API keys, while the clean run makes 1: 'ci' of owner in acme"],
+        ),
+        (
+            FAILED_OPERATION,
+            SUCCESS,
+            {"failed_operations": Counter({"apply_project_domains of shop failed": 1})},
+            [
+                "blind success",
+                "it did not wait for the end: apply_project_domains of shop failed",
+            ],
+        ),
+        (
+            FORBIDDEN_READ,
+            SUCCESS,
+            REFUSED_ONCE,
+            ["blind success", "but its output is the same as when everything succeeds"],
+        ),
+        (
+            FORBIDDEN_READ,
+            RunEnd(0, printed_lines=("nothing",)),
+            REFUSED_ONCE,
+            ["unclear", "it exits with 0, and its output differs from the clean run's"],
+        ),
+        (
+            OUTAGE,
+            FAILURE,
+            {"refusals_in_a_row": 300},
+            ["repeated", "more than 20 attempts, at least 5 per second"],
+        ),
+        (FORBIDDEN_CHANGE, FAILURE, {"refusals_in_a_row": 3}, ["repeated", "3 attempts"]),
+        (FORBIDDEN_CHANGE, RunEnd(139), {}, ["crashed", "exit code 139: signal 11"]),
+        (
+            FORBIDDEN_CHANGE,
+            RunEnd(1, output=("Traceback", "oops: KeyError: 'id'", "bye")),
+            {},
+            [
+                "unclear",
+                "it ends with exit code 1: it gave up, or it crashed, "
+                "as \"KeyError: 'id'\" suggests",
+            ],
+        ),
+        (NO_ZONE, FAILURE, {}, ["unclear", "it ends with exit code 1: it gave up, or it crashed"]),
+        (
+            NO_ZONE,
+            RunEnd(0, printed_lines=("dig www.null",)),
+            {},
+            ["unclear", "it prints 'www.null'"],
+        ),
+        (
+            LOST_VALUE,
+            SUCCESS,
+            {"key_values": 0, "requested_keys": 1, "lost_keys": 1},
+            ["blind success", NO_VALUE],
+        ),
+        (FORBIDDEN_CHANGE, FAILURE, {}, ["gave up"]),
+        (NO_ZONE, SUCCESS, {}, ["survived"]),
+    ],
+)
+def test_a_verdict_names_the_effect_and_the_reasons(
+    point: str, end: RunEnd, overrides: dict[str, Any], verdict_and_reasons: list[str]
+):
+    result = judge(point, end, **overrides)
+
+    verdict, *reasons = verdict_and_reasons
+    if reasons:
+        reasons.insert(0, EFFECTS[point])
+    assert [result.verdict, *result.reasons] == [verdict, *reasons]
 
 
 # --- Reported failures and blind success ---------------------------------------------------------
@@ -147,29 +259,15 @@ def test_repeating_a_failed_operation_is_not_doubled():
 
 
 def test_many_retries_without_pauses_are_repeated():
-    outage = "create_user_api_key#1/outage/lasting"
-
     def verdict_on(attempts: int, **overrides: Any) -> str:
         refusals: dict[str, Any] = {"refusals_in_a_row": attempts, "is_last_refused": True}
-        return verdict(outage, FAILURE, **refusals, **overrides)
+        return verdict(OUTAGE, FAILURE, **refusals, **overrides)
 
-    assert verdict_on(300) == "repeated"
-    assert verdict_on(4) == "gave up"
+    assert verdict_on(20) == "repeated"
+    assert verdict_on(19) == "gave up"
+    assert verdict_on(20, world_time_s=4) == "gave up"
     # A client that advances the clock of its world has waited, too.
     assert verdict_on(300, world_time_s=9000) == "gave up"
-
-
-def test_the_reasons_name_the_request_the_effect_and_the_attempts():
-    result = judge(FORBIDDEN_CHANGE, FAILURE, refusals_in_a_row=3)
-
-    effect = "create_user_api_key#1 gets forbidden every time it is sent"
-    assert result.reasons == (effect, "3 attempts")
-
-
-def test_the_reason_for_attempts_without_pauses_is_their_rate():
-    result = judge("create_user_api_key#1/outage/lasting", FAILURE, refusals_in_a_row=300)
-
-    assert result.reasons[1:] == ("more than 20 attempts, at least 5 per second",)
 
 
 @pytest.mark.parametrize(
@@ -186,10 +284,6 @@ def test_if_the_usual_output_is_unknown_only_a_read_can_have_been_noticed(
     )
 
     assert result.verdict == expected_verdict
-
-
-def test_a_verdict_without_reasons_does_not_name_the_effect():
-    assert judge(FORBIDDEN_CHANGE, FAILURE).reasons == ()
 
 
 @pytest.mark.parametrize(("refusals", "expected_verdict"), [(5, "gave up"), (6, "repeated")])
@@ -231,8 +325,10 @@ def test_a_temporary_refusal_may_be_retried_with_pauses(fault: str):
         (9, 10, "waits"),
         # The client may have a time limit of two minutes.
         (40, 10, "waits"),
-        (300, 10, "hung"),
-        (40, 180, "hung"),
+        (54, 10, "waits"),
+        (55, 10, "hung"),
+        (40, 150, "waits"),
+        (40, 151, "hung"),
     ],
 )
 def test_a_patient_client_waits_until_it_polls_too_often_or_too_long(
@@ -241,11 +337,14 @@ def test_a_patient_client_waits_until_it_polls_too_often_or_too_long(
     assert verdict(STUCK_OPERATION, HANG, limit_s, request_count=request_count) == expected_verdict
 
 
-def test_waiting_after_an_end_or_a_final_refusal_is_hung():
+def test_waiting_after_an_end_or_a_final_refusal_is_hung_unless_the_client_pauses():
     findings = ("polled-after-end: Polled an operation",)
 
-    assert verdict(FORBIDDEN_CHANGE, HANG, request_count=40) == "hung"
-    assert verdict(FAILED_OPERATION, HANG, request_count=40, conduct=findings) == "hung"
+    assert verdict(FORBIDDEN_CHANGE, HANG, request_count=4 + 12) == "hung"
+    assert verdict(FORBIDDEN_CHANGE, HANG, request_count=4 + 11) == "waits"
+    assert verdict(STUCK_OPERATION, HANG, request_count=4 + 12, conduct=findings) == "hung"
+    assert verdict(OUTAGE, HANG, request_count=4 + 12, conduct=findings) == "hung"
+    assert verdict(OUTAGE, HANG, request_count=4 + 12) == "waits"
 
 
 # --- Output and exit codes -----------------------------------------------------------------------

@@ -37,3 +37,14 @@ def test_a_list_that_is_not_read_on_has_an_unread_page() -> None:
 
 def test_a_cursor_that_was_sent_before_does_not_count() -> None:
     assert pages(("cursor=abc", None), ("", "abc")) == ["list_deployments#2"]
+
+
+def test_a_refusal_and_an_unknown_response_have_no_next_page() -> None:
+    exchanges = [
+        exchange("list_deployments", status, n=n) for n, status in enumerate((404, 200), 1)
+    ]
+    refusal = ObservedResponse(2, {"next_cursor": "abc"})
+
+    requests = number_requests(exchanges, {(0, 1): refusal})
+
+    assert requests_without_next_page(requests) == []

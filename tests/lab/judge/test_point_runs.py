@@ -106,6 +106,26 @@ def test_a_late_response_arrives_within_the_timeout_of_the_client(timeout_s: flo
     assert delays == [2000, late_ms, late_ms]
 
 
+def test_the_choices_of_a_user_reach_the_runs_of_an_exploration():
+    chosen = RunConditions(clock="scaled", rate=60.0)
+    limits: list[float | None] = []
+    run_conditions: list[RunConditions] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        limits.append(limit_s)
+        run_conditions.append(conditions)
+        visit.observation = sample_observation(hit=True, conduct=("retried-too-soon: No",))
+        return SUCCESS
+
+    runs = exploration_runs(perform, limit_s=5.0, conduct="error", conditions=chosen)
+    point_result = run_point(runs, FaultPoint.read(TIMEOUT), sample_clean_run())
+
+    assert point_result.verdict == "misbehaved"
+    assert (limits, run_conditions) == ([5.0, 5.0], [chosen, chosen])
+
+
 class CleanRuns:
     """Makes clean runs that end like this, and records the time limit of each run."""
 

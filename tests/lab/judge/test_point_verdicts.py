@@ -13,6 +13,7 @@ from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, ConductChoice, RunEnd
 from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import FaultTrial
 from hosting_emulator_lab.judge.world_summary import StateRows
 from tests.lab.judge.samples import (
     key_row,
@@ -48,6 +49,32 @@ def verdict_and_reasons(
     return [result.verdict, *result.reasons]
 
 
+def test_a_result_describes_the_run_and_leaves_out_the_output_of_a_fine_run():
+    observation = sample_observation(
+        hit=True, codes=frozenset(["rate_limited", "forbidden"]), conduct=("rule: Broken",)
+    )
+    failure = RunEnd(3, duration_s=1.23456, output=("no luck",))
+    success = replace(failure, exit_code=0)
+
+    failed, survived = (
+        judge_point(TIMEOUT, end, observation, sample_clean_run(), limit_s=10)
+        for end in (failure, success)
+    )
+
+    assert failed == TrialResult(
+        trial=FaultTrial(TIMEOUT),
+        verdict="failed",
+        reasons=("exit code 3",),
+        exit_code=3,
+        duration_s=1.235,
+        output=("no luck",),
+        conduct=("rule: Broken",),
+        codes=("forbidden", "rate_limited"),
+        hit=True,
+    )
+    assert survived == replace(failed, verdict="survived", reasons=(), exit_code=0, output=())
+
+
 # --- The end of a run ----------------------------------------------------------------------------
 
 
@@ -68,10 +95,11 @@ def test_another_exit_code_is_a_failure():
 
 
 def test_a_failure_without_a_fault_is_reported_as_intermittent():
-    verdict, *reasons = verdict_and_reasons(3, hit=False)
-
-    assert verdict == "failed"
-    assert "intermittently" in reasons[-1]
+    assert verdict_and_reasons(3, hit=False) == [
+        "failed",
+        "exit code 3",
+        "although the fault hit no request: it may fail intermittently",
+    ]
 
 
 def test_a_run_that_does_not_end_in_time_is_hung():
@@ -261,3 +289,11 @@ def test_a_conduct_error_counts_if_conduct_is_reported(conduct: ConductChoice, v
     )
 
     assert result.verdict == verdict
+
+
+def test_a_conduct_error_of_the_clean_run_does_not_count():
+    findings = ("new-key-after-uncertainty: Retried",)
+    observation = sample_observation(hit=True, conduct=findings, conduct_errors=findings)
+
+    assert judge(observation, sample_clean_run(observation)).verdict == "survived"
+    assert judge(observation).verdict == "misbehaved"
