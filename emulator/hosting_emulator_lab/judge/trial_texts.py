@@ -8,7 +8,7 @@ from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial
 
 #: The effects of wire faults on a request, by kind of fault. `{request}` stands for the request's
-#: name.
+#: name, and `{detail}` for the second part of the fault's word.
 _KINDS = {
     "timeout": "no response to {request} arrives",
     "connection_reset": "the connection of {request} breaks",
@@ -19,6 +19,7 @@ _KINDS = {
     "latency": "the response to {request} is late",
     "stalled_response": "the response to {request} stops in the middle of its body",
     "slow_response": "the response to {request} arrives slowly",
+    "abort": "{request} gets {detail}",
     "rate_limit": "{request} gets rate_limited with Retry-After",
 }
 #: Descriptions of an altered part of responses, by kind of change.
@@ -54,10 +55,8 @@ def _point_description(point: FaultPoint) -> str:
     if point.lasting is not None:
         return f"{point.request} {point.lasting.description}"
     kind, _, detail = point.fault.partition(":")
-    text = _KINDS.get(kind, "{request} meets " + kind)
-    if kind == "abort":
-        text = f"{{request}} gets {detail}"
-    return f"{text.format(request=point.request)}, {_PHASES[point.phase]}"
+    text = _KINDS[kind].format(request=point.request, detail=detail)
+    return f"{text}, {_PHASES[point.phase]}"
 
 
 def _altered_description(trial: AlteredTrial) -> str:

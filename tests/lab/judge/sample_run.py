@@ -32,7 +32,7 @@ OPERATION: JsonObject = {
 }
 DATABASE = {"suspend_timeout_seconds": 300}
 ZONE = {"status": "authorized", "zone": "a.example", "scopes": ["zone.read"], "expires_at": NOW}
-REFUSAL = {"type": "about:blank", "code": "powered_by_flag_required", "status": 409}
+REFUSAL = {"type": "about:blank", "code": "invalid_request", "status": 400}
 #: The requests of the run: the call, the status, and the body of the response.
 REQUESTS: tuple[tuple[str, int, JsonObject], ...] = (
     ("create_user_api_key", 201, {"key": {"id": "k-1"}, "value": "phk_1", "replayed": False}),
@@ -46,13 +46,22 @@ REQUESTS: tuple[tuple[str, int, JsonObject], ...] = (
     ("list_deployments", 200, {"items": [DEPLOYMENT]}),
     ("get_dns_authorization", 200, ZONE),
     ("read_database_compute", 200, {"environment": "prod", "database": DATABASE}),
-    ("set_project_powered_by_flag", 409, REFUSAL),
+    ("set_project_powered_by_flag", 400, REFUSAL),
     ("set_project_powered_by_flag", 200, {"project_id": SHOP, "enabled": True}),
     ("apply_project_domains", 202, {**OPERATION, "id": "o-2"}),
+    ("apply_project_domains", 202, {**OPERATION, "id": "o-3"}),
 )
+#: The number of the request on which a fault of the world itself acts after the commit.
+FAULTY_REQUEST = 10
 HEADERS = (("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("Date", "today"))
 EXCHANGES = [
-    exchange(call, status, n=n, project=None if call == "create_user_api_key" else SHOP)
+    exchange(
+        call,
+        status,
+        n=n,
+        project=None if call == "create_user_api_key" else SHOP,
+        why=("fault-1 (timeout, after_commit) acted, hit 1",) if n == FAULTY_REQUEST else (),
+    )
     for n, (call, status, _) in enumerate(REQUESTS, 1)
 ]
 RESPONSES = {

@@ -185,10 +185,12 @@ def test_content_that_differs_between_clean_runs_is_not_compared():
     )
     one_key = Observation((), state_with_keys("third"), hit=True)
     two_keys = Observation((), state_with_keys("third", "fourth"), hit=True)
+    no_key = Observation((), state_with_keys(), hit=True)
 
     assert clean_run.varying_kinds == ["API key"]
     assert judge(one_key, clean_run).verdict == "survived"
     assert judge(two_keys, clean_run).verdict == "doubled"
+    assert judge(no_key, clean_run).verdict == "differs"
 
 
 def test_a_count_that_differs_between_clean_runs_is_not_compared():

@@ -268,3 +268,15 @@ def test_only_the_first_bodies_of_a_run_are_read(
     observation = ended(api, visit)
 
     assert [text.partition("{")[2] for text in observation.sent] == ["", '"name": "first"}', ""]
+
+
+def test_a_run_in_running_time_is_compared_an_hour_after_its_beginning(api: HttpWorld) -> None:
+    api.emulator.clock.scale(2.0)
+    visit = begun(api, RunVisit())
+    operation = api.apply_domains().json["id"]
+    observation = ended(api, visit)
+
+    assert changed_rows(visit.start, observation.state) == {
+        "apply_project_domains of shop succeeded": 1
+    }
+    assert api.poll(operation).json["state"] == "queued"

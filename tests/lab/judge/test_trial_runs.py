@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from hosting_emulator_lab.judge.client_requests import ObservedResponse, number_requests
+from hosting_emulator_lab.judge.exchange_counts import FastAttempts
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
@@ -15,7 +18,7 @@ from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
 from hosting_emulator_lab.run_conditions import RunConditions
-from tests.lab.judge.samples import exchange, sample_clean_run, sample_observation, state
+from tests.lab.judge.samples import exchange, requests, sample_clean_run, sample_observation, state
 
 PATIENCE_S = 10.0
 
@@ -139,14 +142,21 @@ def clean_run_that_lists(observation: Observation) -> CleanRun:
 def result_of(
     trial: str, observation: Observation, clean: CleanRun, printed_lines: tuple[str, ...]
 ) -> TrialResult:
-    """Return the result of a trial in which the client lists deployments and prints lines."""
+    """Return the result of a trial in which the client prints lines, and then fails if it prints none."""
 
     def perform(
         visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
     ) -> RunEnd:
         visit.observation = observation
         visit.fault_hits = 1
-        return RunEnd(0, printed_lines=printed_lines)
+        exit_code = 0 if printed_lines else 3
+        return RunEnd(
+            exit_code,
+            duration_s=1.23456,
+            output=("bye",),
+            printed_lines=printed_lines,
+            varied=("page-size",),
+        )
 
     return TrialRuns(perform, limit_s=None).trial(read_trial(trial), clean)
 
@@ -178,3 +188,79 @@ def test_a_client_stopped_at_a_page_only_if_its_clean_run_reads_on(
 
     assert result_of("vary/1", FIRST_PAGE, clean, ("done",)).stopped_at_page == page
     assert result_of("vary/1", WHOLE_LIST, clean, ("done",)).stopped_at_page == ""
+
+
+@pytest.mark.parametrize(
+    ("trial", "fields"),
+    [
+        ("list_deployments#1/rate_limit/before_commit", {"hit": True}),
+        ("vary/1", {"varied": ("page-size",)}),
+        (
+            "alter/create_user_api_key/2xx/status",
+            {"effect": "depends", "is_allowed": True},
+        ),
+        ("accept/list_deployments#1", {}),
+    ],
+)
+def test_the_result_of_each_kind_of_trial_describes_its_run(
+    trial: str, fields: dict[str, Any]
+) -> None:
+    [create_key] = requests("create_user_api_key")
+    create_key = replace(
+        create_key,
+        response={"key": {}, "value": "phk_1", "replayed": False},
+        response_headers=(("Content-Type", "application/json"),),
+    )
+    observation = replace(WHOLE_LIST, requests=(*WHOLE_LIST.requests, create_key), hit=True)
+
+    result = result_of(trial, observation, clean_run_that_lists(observation), ())
+
+    assert result == TrialResult(
+        trial=read_trial(trial),
+        verdict="failed",
+        reasons=("exit code 3",),
+        exit_code=3,
+        duration_s=1.235,
+        output=("bye",),
+        **fields,
+    )
+
+
+def test_the_result_of_a_fault_compares_its_run_with_the_clean_run() -> None:
+    """The run repeats a request quickly and receives a replay, although the clean run is refused."""
+    refusal = exchange("create_user_api_key", 409)
+    clean = sample_clean_run(sample_observation(requests=number_requests([refusal])))
+    replay = exchange("create_user_api_key", 200, replayed=True)
+    observation = sample_observation(
+        requests=number_requests([replay, replay]),
+        hit=True,
+        fast_attempts=(FastAttempts(replay.method, replay.path, 4),),
+    )
+
+    result = result_of(
+        "create_user_api_key#1/rate_limit/before_commit", observation, clean, ("done",)
+    )
+
+    assert result == TrialResult(
+        trial=result.trial,
+        verdict="survived",
+        reasons=(),
+        exit_code=0,
+        duration_s=1.235,
+        additional_replays=2,
+        fast_attempts=4,
+        is_refused_anyway=True,
+        printed_lines=("done",),
+    )
+
+
+def test_replays_that_the_clean_run_asks_for_as_well_are_not_additional() -> None:
+    replay = exchange("create_user_api_key", 200, replayed=True)
+    observation = sample_observation(requests=number_requests([replay]), hit=True)
+    clean = sample_clean_run(observation)
+
+    result = result_of(
+        "create_user_api_key#1/rate_limit/before_commit", observation, clean, ("done",)
+    )
+
+    assert (result.additional_replays, result.is_refused_anyway) == (0, False)

@@ -29,7 +29,7 @@ from hosting_emulator_lab.judge.judgment_document import judgment_document
 from hosting_emulator_lab.judge.judgment_junit import judgment_junit
 from hosting_emulator_lab.judge.judgment_page import judgment_page
 from hosting_emulator_lab.judge.judgment_text import judgment_text
-from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES
+from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, points_of_same_causes
 from tests.lab.judge.report_samples import EXPLORATIONS, JUDGMENTS, repeat_trial
 from tests.lab.judge.sample_run import plan_sections
 from tests.support.conduct_rules import conduct_rule_ids
@@ -90,15 +90,19 @@ def exploration_sections(exploration: Exploration) -> Sections:
 
 def cause_sections() -> Sections:
     """Yield everything that reports say about each cause, except for the rules of conduct."""
-    causes = (*CAUSE_TEXTS.values(), *(cause.text for cause in VARIATION_CAUSES.values()))
-    for text in causes:
-        lines = (
+    points = {
+        cause.text: points_of_same_causes(cause.points[:1]) for cause in VARIATION_CAUSES.values()
+    }
+    for text in (*CAUSE_TEXTS.values(), *points):
+        lines = [
             f"{text.severity}: {text.title}",
             f"why: {text.matters}",
             f"quote: {text.because}",
             f"from: {text.place}",
             f"instead: {text.instead}",
-        )
+        ]
+        if text in points:
+            lines.append(f"shown by: {', '.join(points[text])}")
         yield text.id, "\n".join(lines)
 
 
