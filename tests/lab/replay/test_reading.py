@@ -7,15 +7,23 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hosting_emulator_lab.replay import (
+    Recording,
     RecordRefused,
     ReplayedExchange,
     ReplayReport,
     read_record,
     report_document,
 )
-from hosting_emulator_lab.replay.recording import RecordedExchange
+from hosting_emulator_lab.replay.comparison import ResponseDifference
+from hosting_emulator_lab.replay.recording import (
+    RecordedExchange,
+    RecordedResponse,
+    RecordedWorld,
+    Sender,
+)
 
 FINE: dict[str, Any] = {
     "startedDateTime": "2026-01-01T00:00:00Z",
@@ -45,35 +53,176 @@ def har(*entries: Any, **log: Any) -> Any:
     return {"log": {"version": "1.2", "entries": list(entries), **log}}
 
 
+WRONG_TYPE = "it, or a part of it, has the wrong type (string, number, list, object)"
+NO_RECORDING = (
+    "this is not a recording of requests: give an HTTP Archive, such as "
+    "`hosting-emulator requests har` or a browser's network panel writes"
+)
+NO_ARCHIVE = "log.entries is missing: this is not an HTTP Archive 1.2"
+
+
 @pytest.mark.parametrize(
-    ("document", "phrase"),
+    ("document", "message"),
     [
-        ("text", "this is not a recording of requests"),
-        ({"a": 1}, "this is not a recording of requests"),
-        ({"log": {}}, "log.entries is missing"),
-        ({"log": []}, "log.entries is missing"),
+        ("text", NO_RECORDING),
+        ({"a": 1}, NO_RECORDING),
+        ({"log": {}}, NO_ARCHIVE),
+        ({"log": []}, NO_ARCHIVE),
         (har(), "it contains no request to /v1"),
-        (har({**FINE, "request": {**FINE["request"], "url": "http://h/x"}}), "#1 GET http://h/x"),
+        (
+            har({**FINE, "request": {**FINE["request"], "url": "http://h/x?y"}}),
+            "it contains no request to /v1: #1 GET http://h/x is not one",
+        ),
         (har({**FINE, "request": {"method": "GET"}}), "log.entries[0]: url is missing"),
-        (har(FINE, {**FINE, "response": None}), "log.entries[1] cannot be read"),
-        (har("text"), "log.entries[0] cannot be read"),
-        (har({**FINE, "startedDateTime": "noon"}), "'noon'"),
+        (har(FINE, {**FINE, "response": None}), f"log.entries[1] cannot be read: {WRONG_TYPE}"),
+        (har("text"), f"log.entries[0] cannot be read: {WRONG_TYPE}"),
+        (
+            har({**FINE, "startedDateTime": "noon" * 30}),
+            f"log.entries[0] cannot be read: '{'noon' * 20}' is not a timestamp: "
+            "write it like 2026-01-31T09:30:00Z",
+        ),
         (
             har({**FINE, "response": {**FINE["response"], "status": "two"}}),
-            "log.entries[0] cannot be read: it, or a part of it, has the wrong type",
+            f"log.entries[0] cannot be read: {WRONG_TYPE}",
+        ),
+        (
+            har(FINE, _world={"at": "noon"}),
+            "log._world cannot be read: 'noon' is not a timestamp: "
+            "write it like 2026-01-31T09:30:00Z",
         ),
         ([], "it contains no request"),
-        ([{"n": 1, "path": "/v1"}], "request 1 has no headers and bodies"),
+        (
+            [{"n": 1, "path": "/v1"}],
+            "request 1 has no headers and bodies: write the record with "
+            "`hosting-emulator requests har`, or with `requests list --json --whole`",
+        ),
         ([{"n": 1, "request": {}, "response": {}}], "[0]: path is missing"),
-        ([7], "[0] cannot be read"),
+        ([LOGGED, 7], f"[1] cannot be read: {WRONG_TYPE}"),
     ],
 )
-def test_a_file_that_is_not_a_recording_is_refused(document: Any, phrase: str):
+def test_a_file_that_is_not_a_recording_is_refused(document: Any, message: str):
     with pytest.raises(RecordRefused) as error:
         read_record(document)
 
-    assert phrase in str(error.value)
-    assert "\n" not in str(error.value)
+    assert str(error.value) == message
+
+
+# --- Whole recordings -----------------------------------------------------------------------------
+
+
+def test_a_recording_of_the_emulator_contains_its_world_and_the_senders():
+    posted = {"mimeType": "application/json", "text": '{"enabled": true}'}
+    entry = {
+        "startedDateTime": "2026-01-01T00:00:00.999999Z",
+        "_number": 7,
+        "_call": "set_project_powered_by_flag",
+        "_user": "owner",
+        "_principal": {
+            "user": "01",
+            "organization": "02",
+            "interactive": True,
+            "api_key": "03",
+            "permissions": ["p"],
+        },
+        "request": {
+            "method": "PUT",
+            "url": "http://h/worlds/w/v1/projects/p/powered-by-flag?a=b",
+            "headers": [{"name": "Origin", "value": "b"}],
+            "postData": posted,
+            "bodySize": 17,
+        },
+        "response": {
+            "status": 201,
+            "headers": [{"name": "A", "value": "c"}],
+            "content": {"size": 2, "text": "{}"},
+        },
+    }
+    redeemed = {**entry, "_number": 8, "_call": "redeem_ticket"}
+    lost = {**entry, "_number": 9, "_lost": "timeout", "_principal": None, "_call": None}
+    world = {
+        "name": "w",
+        "at": "2026-01-01T00:00:00Z",
+        "began_at": "2025-01-01T00:00:00Z",
+        "assumptions": {"accepted_status": 200},
+        "organizations": {"acme": "02"},
+        "users": {"owner": "01"},
+        "projects": {"shop": "p"},
+    }
+    creator = {"name": "hosting-emulator"}
+
+    record = read_record(
+        har(entry, redeemed, lost, creator=creator, _world=world, _state={"tables": {}})
+    )
+
+    first = RecordedExchange(
+        n=7,
+        at_ms=1_767_225_600_999,
+        method="PUT",
+        target="/v1/projects/p/powered-by-flag?a=b",
+        headers=(("Origin", "b"),),
+        body=b'{"enabled": true}',
+        sender=Sender(
+            "01",
+            alias="owner",
+            organization="02",
+            interactive=True,
+            api_key="03",
+            permissions=("p",),
+        ),
+        response=RecordedResponse(201, (("A", "c"),), "{}"),
+        call="set_project_powered_by_flag",
+    )
+    assert record == Recording(
+        requests=(first, replace(first, n=9, sender=None, response=None, call=None)),
+        from_emulator=True,
+        world=RecordedWorld(**world),
+        state={"tables": {}},
+        left_out=("#8 PUT http://h/worlds/w/v1/projects/p/powered-by-flag",),
+    )
+
+
+def test_a_recording_of_a_browser_contains_the_calls_without_the_headers_of_its_page():
+    call = {
+        "startedDateTime": "2026-01-01T01:00:00.5+01:00",
+        "_call": "get_operation",
+        "request": {
+            "method": "PUT",
+            "url": "https://h/api/v1/projects/p/powered-by-flag",
+            "headers": [
+                {"name": "Origin", "value": "b"},
+                {"name": "SEC-Fetch-Mode", "value": "cors"},
+                {"name": ":authority", "value": "h"},
+                {"name": "Idempotency-Key", "value": "k"},
+            ],
+            "postData": {"mimeType": "text/plain", "text": "//4=", "encoding": "base64"},
+        },
+        "response": {"status": 0, "headers": []},
+    }
+    preflight = {**call, "request": {**call["request"], "method": "OPTIONS"}}
+    long_address = {**FINE, "request": {**FINE["request"], "url": f"http://h/{'x' * 200}"}}
+
+    record = read_record(har(preflight, long_address, call, _state=7))
+
+    assert record == Recording(
+        requests=(
+            RecordedExchange(
+                n=3,
+                at_ms=1_767_225_600_500,
+                method="PUT",
+                target="/v1/projects/p/powered-by-flag",
+                headers=(("Idempotency-Key", "k"), ("Content-Type", "text/plain")),
+                body=b"\xff\xfe",
+                sender=None,
+                response=None,
+                call="set_project_powered_by_flag",
+            ),
+        ),
+        from_emulator=False,
+        left_out=(
+            f"#1 GET http://h/{'x' * 91}",
+            "#2 OPTIONS https://h/api/v1/projects/p/powered-by-flag",
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,6 +265,7 @@ def test_requests_of_a_recording_are_sorted_by_time():
         ({"size": 2, "text": "e30=", "encoding": "base64"}, "{}"),
         ({"size": 2, "text": "/w==", "encoding": "base64"}, None),
         ({"size": 2, "text": "!", "encoding": "base64"}, None),
+        ({"size": 2, "text": "e3!0=", "encoding": "base64"}, None),
         ({"size": 9}, None),
         ({"size": 9, "text": ""}, None),
         ({"size": 0, "text": ""}, ""),
@@ -145,15 +295,18 @@ def test_an_aborted_request_has_no_response():
     [
         (
             {"url": "http://h/v1/projects/p/edge-dns?q=<redacted>"},
-            "a secret was redacted in its add",
+            "a secret was redacted in its address",
         ),
         ({"url": "http://h/v1/projects/p/edge dns"}, "its address cannot be sent"),
         ({"method": "GET\n"}, "its method cannot be sent"),
         ({"headers": [{"name": "a b", "value": "c"}]}, "one of its headers cannot be sent"),
         ({"headers": [{"name": "a", "value": "b\r\nc: d"}]}, "one of its headers cannot be sent"),
-        ({"headers": [{"name": "Idempotency-Key", "value": "<redacted>"}]}, "its header Idempot"),
+        (
+            {"headers": [{"name": "Idempotency-Key", "value": "<redacted>"}]},
+            "what looks like a secret was redacted in its header Idempotency-Key",
+        ),
         ({"postData": {"text": '{"name":"<redacted>"}'}}, "a secret was redacted in its body"),
-        ({"postData": {"text": ""}, "bodySize": 9}, "its body is not text"),
+        ({"postData": {"text": ""}, "bodySize": 9}, "its body is not text, and was not recorded"),
         (
             {"postData": {"text": "{", "comment": "Only the beginning of the body is included."}},
             "only a part of its body was recorded",
@@ -164,7 +317,7 @@ def test_an_aborted_request_has_no_response():
 def test_a_recorded_request_that_cannot_be_sent_gives_its_reason(members: Any, reason: str | None):
     (request,) = read_record(har({**FINE, "request": {**FINE["request"], **members}})).requests
 
-    assert (request.unsendable is None) if reason is None else (reason in str(request.unsendable))
+    assert request.unsendable == reason
 
 
 def paths_in(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -238,13 +391,32 @@ def read_logged(*items: Any) -> RecordedExchange:
 
 @pytest.mark.parametrize("document", [LOGGED, [LOGGED], {"items": [LOGGED]}])
 def test_exchanges_of_the_log_are_read_alone_in_a_list_and_in_a_page(document: Any):
-    record = read_record(document)
+    exchange = RecordedExchange(
+        n=1,
+        at_ms=1_767_225_600_000,
+        method="POST",
+        target="/v1/organizations/o/user-api-keys",
+        headers=(),
+        body=b"{}",
+        sender=None,
+        response=RecordedResponse(201, (), '{"replayed": false}'),
+        call="create_user_api_key",
+    )
+    assert read_record(document) == Recording((exchange,), from_emulator=True)
 
-    (request,) = record.requests
-    assert (request.target, request.body) == ("/v1/organizations/o/user-api-keys", b"{}")
-    assert request.response is not None
-    assert request.response.text == '{"replayed": false}'
-    assert record.from_emulator
+
+def test_exchanges_of_the_log_are_sorted_and_name_their_senders():
+    redeemed = {**LOGGED, "n": 1, "call": "redeem_ticket"}
+    later = {**LOGGED, "n": 3, "query": "a=b", "user_id": "01", "user": "owner"}
+    no_body = {"headers": [["a", "b"]], "body": "", "body_bytes": 0, "body_cut": False}
+    earlier = {**LOGGED, "n": 2, "user_id": "02", "request": no_body}
+
+    first, second = read_record([later, redeemed, earlier]).requests
+
+    assert (first.n, first.sender, first.body) == (2, Sender("02", interactive=True), None)
+    assert first.headers == (("a", "b"),)
+    assert second.sender == Sender("01", alias="owner", interactive=True)
+    assert second.target == "/v1/organizations/o/user-api-keys?a=b"
 
 
 def test_the_response_to_a_request_that_was_delivered_twice_is_the_one_that_arrived():
@@ -270,13 +442,45 @@ def test_a_logged_request_with_a_part_of_its_body_cannot_be_sent(body: Any):
     assert request.unsendable == "only a part of its body was recorded"
 
 
-def test_a_report_contains_no_status_where_no_response_arrived():
+def test_a_report_describes_each_request_and_counts_them():
     record = read_record([{**LOGGED, "lost": "connection_reset"}])
-    exchange = ReplayedExchange(record.requests[0], None, skipped="its method cannot be sent")
+    record = replace(record, left_out=("#2 GET http://h/x",))
+    [recorded] = record.requests
+    response = RecordedResponse(200, (), "{}")
+    difference = ResponseDifference("response", "(no response)", "status 200")
+    exchanges = [
+        ReplayedExchange(recorded, None),
+        ReplayedExchange(recorded, response, (difference,)),
+        ReplayedExchange(recorded, None, skipped="its method cannot be sent"),
+    ]
 
-    document = report_document(ReplayReport("shop", [exchange], []), record)
+    document = report_document(ReplayReport("shop", exchanges, ["A note."]), record)
 
-    (request,) = document["requests"]
-    assert (request["recorded_status"], request["status"]) == (None, None)
-    assert (request["same"], request["skipped"]) == (False, "its method cannot be sent")
-    assert (document["sent"], document["differ"], document["skipped"]) == (0, 0, 1)
+    request = {
+        "n": 1,
+        "method": "POST",
+        "path": "/v1/organizations/o/user-api-keys",
+        "recorded_status": None,
+        "status": None,
+        "same": True,
+        "skipped": None,
+        "differences": [],
+    }
+    difference_document = {
+        "at": "response",
+        "recorded": "(no response)",
+        "replayed": "status 200",
+    }
+    assert document == {
+        "world": "shop",
+        "sent": 2,
+        "differ": 1,
+        "skipped": 1,
+        "left_out": ["#2 GET http://h/x"],
+        "notes": ["A note."],
+        "requests": [
+            request,
+            {**request, "status": 200, "same": False, "differences": [difference_document]},
+            {**request, "same": False, "skipped": "its method cannot be sent"},
+        ],
+    }
