@@ -48,20 +48,6 @@ def test_a_trial_is_read_from_its_text(text: str) -> None:
     assert str(AcceptedTrial.read(text)) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("accept", "write accept/CALL#N"),
-        (f"accept/{FLAG}", "write accept/CALL#N"),
-        (f"accept/{FLAG}#0", "write accept/CALL#N"),
-        ("accept/redeem_tickets#1", "redeem_tickets"),
-    ],
-)
-def test_the_refusal_of_a_trial_says_what_would_be_right(text: str, part: str) -> None:
-    with pytest.raises(ValueError, match=part):
-        AcceptedTrial.read(text)
-
-
 def test_the_request_gets_the_response_of_the_first_success_of_its_call() -> None:
     requests = [_with_response(request) for request in number_requests(EXCHANGES)]
     assert AcceptedTrial(FLAG, 3).fault(requests) == {

@@ -78,7 +78,8 @@ def test_only_the_first_problem_is_altered() -> None:
 
 def test_a_part_that_no_response_has_cannot_be_altered() -> None:
     trial = AlteredTrial.read("alter/list_deployments/2xx/remove:/total")
-    with pytest.raises(ValueError, match="has total"):
+    message = "no response to list_deployments in the clean run has total"
+    with pytest.raises(ValueError, match=f"^{message}$"):
         alteration_of(trial, DEPLOYMENTS)
 
 
@@ -99,21 +100,3 @@ def test_a_class_of_statuses_that_no_response_has_cannot_be_altered() -> None:
 @pytest.mark.parametrize("trial", plan_alterations(DEPLOYMENTS), ids=str)
 def test_a_trial_is_read_from_the_text_that_a_report_shows(trial: AlteredTrial) -> None:
     assert read_trial(str(trial)) == trial
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("alter/list_deployments", "alter/CALL/CLASS/CHANGE"),
-        ("alter/list_deployment/2xx/status", "list_deployments"),
-        ("alter/list_deployments/200/status", "write 2xx"),
-        ("alter/list_deployments/2xx/delete:/items", "not a change"),
-        ("alter/list_deployments/2xx/remove", "JSON Pointer"),
-        ("alter/list_deployments/2xx/remove:items", "JSON Pointer"),
-        ("alter/list_deployments/2xx/header", "needs a name"),
-        ("alter/list_deployments/2xx/status:200", "needs no part"),
-    ],
-)
-def test_the_refusal_of_a_trial_says_what_would_be_right(text: str, part: str) -> None:
-    with pytest.raises(ValueError, match=part):
-        read_trial(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint, check_faults, faults_for
@@ -14,37 +12,6 @@ from tests.lab.judge.samples import requests
 def test_every_written_point_is_read_back_unchanged():
     for point in plan_points(requests(*CALLS), faults=[*KINDS, "abort:*"]).points:
         assert FaultPoint.read(str(point)) == point
-
-
-@pytest.mark.parametrize(
-    ("text", "suggestion"),
-    [
-        ("nonsense", "write CALL#N/FAULT/PHASE"),
-        ("list_deployments#0/timeout/before_commit", "write CALL#N/FAULT/PHASE"),
-        ("list_deployment#1/timeout/before_commit", "did you mean list_deployments?"),
-        ("list_deployments#1/timeot/before_commit", "did you mean timeout?"),
-        ("list_deployments#1/abort:rate_limit/before_commit", "did you mean abort:rate_limited?"),
-        ("list_deployments#1/timeout/before", "before_commit"),
-    ],
-)
-def test_the_refusal_of_an_invalid_point_suggests_a_correction(text: str, suggestion: str):
-    with pytest.raises(ValueError, match="no") as error:
-        FaultPoint.read(text)
-
-    assert suggestion in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("word", "message"),
-    [
-        ("timeout/lasting", "of timeout must be before_commit or after_commit, not 'lasting'"),
-        ("fail/before_commit", "of fail must be lasting, not 'before_commit'"),
-        ("abort:forbidden/after_commit", "of abort:forbidden must be lasting, not 'after_commit'"),
-    ],
-)
-def test_a_fault_accepts_only_its_own_phases(word: str, message: str):
-    with pytest.raises(ValueError, match=f"^the phase {message}$"):
-        FaultPoint.read(f"apply_project_domains#1/{word}")
 
 
 def test_a_gateway_error_has_a_status_of_a_proxy():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator_lab.judge.client_requests import number_requests
-from hosting_emulator_lab.judge.fault_points import FaultPoint
+from hosting_emulator_lab.judge.fault_points import KINDS, OUTCOMES, WAITING_KINDS, FaultPoint
 from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, VariedTrial, read_trial
 from hosting_emulator_lab.judge.variation_causes import JUDGED_POINTS
@@ -44,20 +46,90 @@ def test_a_trial_is_read_from_the_text_that_a_report_shows(text: str) -> None:
     assert str(read_trial(text)) == text
 
 
+EXAMPLE = "such as alter/list_deployments/2xx/remove:/items/*/url"
+NO_CALL = "there is no call 'list_deployment'; did you mean list_deployments?"
+
+
 @pytest.mark.parametrize(
-    ("text", "part"),
+    ("text", "message"),
     [
-        ("", "is not a trial"),
-        ("clean/fast", "clean/scaled"),
-        ("vary", "no seed"),
-        ("vary//extra-fields", "no seed"),
-        ("timeout", "CALL#N/FAULT/PHASE"),
-        ("create_user_api_key#1/timeot/after_commit", "timeout"),
-        ("create_user_api_key#0/timeout/after_commit", "is not a point"),
+        ("clean/fast", "'clean/fast' is not a trial: write clean, clean/scaled or clean/base-path"),
+        ("vary", "'vary' has no seed: write vary/SEED, such as vary/1"),
+        ("vary//x", "'vary//x' has no seed: write vary/SEED, such as vary/1"),
+        (
+            "accept/x#0",
+            "'accept/x#0' is not a trial: write accept/CALL#N, such as accept/redeem_ticket#1",
+        ),
+        (
+            "accept",
+            "'accept' is not a trial: write accept/CALL#N, such as accept/redeem_ticket#1",
+        ),
+        ("accept/list_deployment#1", NO_CALL),
+        (
+            "alter/list_deployments",
+            f"'alter/list_deployments' is not a trial: write alter/CALL/CLASS/CHANGE, {EXAMPLE}",
+        ),
+        ("alter/list_deployment/2xx/status", NO_CALL),
+        (
+            "alter/list_deployments/200/status",
+            f"'200' is not a class of statuses: write 2xx, {EXAMPLE}",
+        ),
+        (
+            "alter/list_deployments/2xx/delete:/items",
+            "'delete' is not a change: write remove, set, reorder, header, status, as in "
+            "alter/list_deployments/2xx/remove:/items/*/url",
+        ),
+        ("alter/list_deployments/2xx/remove", f"remove needs a JSON Pointer, {EXAMPLE}"),
+        ("alter/list_deployments/2xx/set", f"set needs a JSON Pointer, {EXAMPLE}"),
+        (
+            "alter/list_deployments/2xx/header",
+            "header needs a name, such as header:Content-Type",
+        ),
+        (
+            "alter/list_deployments/2xx/status:200",
+            "status needs no part: write alter/CALL/CLASS/status",
+        ),
+        ("list_deployment#1/timeout/before_commit", NO_CALL),
+        (
+            "list_deployments#1/timeout/before",
+            "the phase of timeout must be before_commit or after_commit, not 'before'",
+        ),
+        (
+            "list_deployments#1/outage/before_commit",
+            "the phase of outage must be lasting, not 'before_commit'",
+        ),
+        (
+            "list_deployments#1/abort:forbidden/after_commit",
+            "the phase of abort:forbidden must be lasting, not 'after_commit'",
+        ),
+        (
+            "list_deployments#1/zzz/lasting",
+            f"there is no fault 'zzz'; there are {', '.join([*KINDS, *WAITING_KINDS, *OUTCOMES])} "
+            "and abort:CODE",
+        ),
     ],
 )
-def test_the_refusal_of_a_trial_says_what_would_be_right(text: str, part: str) -> None:
-    with pytest.raises(ValueError, match=part):
+def test_the_refusal_of_a_trial_says_what_would_be_right(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        read_trial(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "timeout",
+        "create_user_api_key#0/timeout/after_commit",
+        "create_user_api_key#1/timeot/after_commit",
+        "create_user_api_key#1/abort:rate_limit/before_commit",
+        "create_user_api_key#1000000/timeout/after_commit",
+        "accept/list_deployments",
+        "accept/list_deployments#x",
+        "alter/list_deployments/2xx/remove:items",
+    ],
+)
+def test_any_other_text_is_no_trial(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^'.*' is not a |^there is no "):
         read_trial(text)
 
 

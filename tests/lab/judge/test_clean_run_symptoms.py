@@ -1,0 +1,143 @@
+"""Clean runs show broken rules, a printed token, and process ids in Idempotency-Keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hosting_emulator.sdk import ConductFinding
+from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
+from hosting_emulator_lab.judge.causes import Symptom
+from hosting_emulator_lab.judge.clean_run_symptoms import FinishedRun, clean_run_symptoms
+from hosting_emulator_lab.judge.client_requests import number_requests
+from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_results import RunEnd
+from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.trials import CleanTrial
+from tests.lab.judge.samples import exchange, state
+from tests.lab.judge.test_causes import finding
+
+RULE = "polled-too-early"
+
+
+def finished(
+    kind: Any = "skip",
+    findings: Sequence[ConductFinding] = (),
+    *,
+    key: str = "k-1",
+    refused: int = 0,
+    **end: Any,
+) -> FinishedRun:
+    """Return a finished run, which creates an API key with an Idempotency-Key.
+
+    Then it sends requests that are `refused`, from request 2 on.
+    """
+    rows = [exchange("create_user_api_key", 201, n=1, idempotency_key=key)]
+    rows += [exchange("list_deployments", 400, n=n + 2) for n in range(refused)]
+    visit = RunVisit()
+    visit.observation = Observation(number_requests(rows), state())
+    visit.exchanges = rows
+    visit.findings_by_chapter = {0: findings}
+    return FinishedRun(CleanTrial(kind), RunEnd(0, **end), visit)
+
+
+def broken(request: int, severity: str = "warning", rule: str = RULE) -> ConductFinding:
+    """Return a finding about the rule and a request."""
+    return replace(finding(rule, severity), requests=[request])
+
+
+def shown(
+    *runs: FinishedRun, expected: Sequence[str] = (), tried: list[str] | None = None
+) -> list[tuple[str, str, Symptom]]:
+    """Return the ids, the severities and the symptoms that clean runs show.
+
+    `expected` are the trials in which the client fails. `tried` gets the texts of all trials.
+    """
+
+    def expects_refusal(trial: AcceptedTrial) -> bool:
+        if tried is not None:
+            tried.append(str(trial))
+        return str(trial) in expected
+
+    symptoms = clean_run_symptoms(runs, expects_refusal)
+    return [(text.id, text.severity, symptom) for text, symptom in symptoms]
+
+
+def test_the_first_serious_finding_about_a_rule_is_its_symptom() -> None:
+    runs = (
+        finished(findings=[broken(1, "note")]),
+        finished("scaled", [broken(1), broken(2)]),
+    )
+
+    assert shown(*runs) == [(RULE, "warning", Symptom("clean/scaled", "#1: it did so"))]
+
+
+def test_the_first_note_about_a_rule_is_its_symptom_if_there_is_nothing_else() -> None:
+    runs = (finished(findings=[broken(1, "note")]), finished("scaled", [broken(2, "note")]))
+
+    assert shown(*runs) == [(RULE, "note", Symptom("clean", "#1: it did so"))]
+
+
+def test_each_rule_has_one_symptom() -> None:
+    runs = finished(findings=[broken(1), broken(1, "error", "secret-in-url"), broken(1)])
+
+    assert [id_ for id_, _, _ in shown(runs)] == [RULE, "secret-in-url"]
+
+
+@pytest.mark.parametrize(
+    ("expected_numbers", "severity", "number", "tried_numbers"),
+    [
+        ((), "warning", 2, (1,)),
+        ((1,), "warning", 3, (1, 2)),
+        ((1, 2), "warning", 4, (1, 2, 3)),
+        ((1, 2, 3), "note", 2, (1, 2, 3)),
+    ],
+)
+def test_a_refusal_counts_if_the_client_does_not_expect_one_of_the_first_three(
+    expected_numbers: Sequence[int],
+    severity: str,
+    number: int,
+    tried_numbers: Sequence[int],
+) -> None:
+    run = finished(findings=[broken(n) for n in (2, 2, 3, 4, 5)], refused=4)
+    tried: list[str] = []
+
+    [(_, shown_severity, symptom)] = shown(
+        run, expected=[f"accept/list_deployments#{n}" for n in expected_numbers], tried=tried
+    )
+
+    remark = ""
+    if severity == "note":
+        remark = " The service refuses this request, and the command may be testing the refusal."
+    assert shown_severity == severity
+    assert symptom.message == f"#{number}: it did so{remark}"
+    assert tried == [f"accept/list_deployments#{n}" for n in tried_numbers]
+
+
+def test_a_token_that_several_runs_print_is_one_symptom_of_the_first_of_them() -> None:
+    runs = (
+        finished(),
+        finished("base-path", prints_token=True),
+        finished("scaled", prints_token=True),
+    )
+
+    message = "the output contains the token that the command gets in HOSTING_TOKEN"
+    assert shown(*runs) == [("prints-token", "warning", Symptom("clean/base-path", message))]
+
+
+@pytest.mark.parametrize(("last_key", "is_shown"), [("job-4713", True), ("random", False)])
+def test_a_process_id_is_a_symptom_if_the_keys_of_all_runs_contain_it(
+    last_key: str, is_shown: bool
+) -> None:
+    runs = (
+        finished(key="job-4711", pid=4711),
+        finished("base-path", key="job-4712", pid=4712),
+        finished("scaled", key=last_key, pid=4713),
+    )
+
+    message = "the Idempotency-Key 'job-4711' contains the id of the client's process"
+    symptom = ("key-of-process-id", "warning", Symptom("clean", message))
+    assert shown(*runs) == ([symptom] if is_shown else [])

@@ -1,0 +1,152 @@
+"""The clean runs of a judgment: which runs are made, and when the client cannot be judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator_lab.judge.clean_runs import (
+    INTERFERENCE,
+    CleanRuns,
+    ScaledRunFailed,
+    make_clean_runs,
+    try_clean_run,
+)
+from hosting_emulator_lab.judge.run_results import CleanRunFailed, RunEnd
+from hosting_emulator_lab.judge.trials import CleanTrial
+from tests.lab.judge.planned_runs import PlannedRuns
+from tests.lab.judge.samples import sample_clean_run, state
+from tests.lab.judge.test_causes import finding
+
+WARNING = [finding("polled-too-early", "warning")]
+NOTE = [finding("polled-too-early", "note")]
+ALL_RUNS = ["clean alone", "clean/base-path", "clean/scaled"]
+
+
+def planned_runs(*failures: str, **options: Any) -> PlannedRuns:
+    """Return runs that fail if their text is among `failures`. The others succeed."""
+
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        text = f"{trial} alone" if alone else str(trial)
+        return RunEnd(3 if text in failures else 0, duration_s=0.5, output=("bye",))
+
+    return PlannedRuns(clean_ends=ends, **options)
+
+
+@pytest.mark.parametrize(
+    ("runs", "jobs", "more_runs", "disturb"),
+    [
+        (planned_runs(), 1, [], False),
+        (planned_runs("clean/base-path", missed=3), 1, ["clean alone"], False),
+        (planned_runs("clean/base-path"), 1, ["clean/base-path alone"], True),
+        (planned_runs("clean/scaled"), 1, ["clean/scaled alone"], True),
+        (planned_runs(findings={"clean/base-path": WARNING}), 1, [], False),
+        (planned_runs(findings={"clean/scaled": WARNING}), 1, [], False),
+        (
+            planned_runs(findings={"clean/base-path": WARNING}),
+            2,
+            ["clean/base-path alone"],
+            False,
+        ),
+        (planned_runs(findings={"clean/scaled": WARNING}), 2, ["clean/scaled alone"], False),
+        (planned_runs(findings={"clean/scaled": NOTE}), 2, [], False),
+        (planned_runs(findings={"clean": WARNING, "clean/scaled": WARNING}), 2, [], False),
+    ],
+    ids=[
+        "all succeed",
+        "the path is missed",
+        "disturbed with a path",
+        "disturbed by time",
+        "a rule is broken in the second of sequential runs",
+        "a rule is broken in the third of sequential runs",
+        "a rule is broken with a path",
+        "a rule is broken in running time",
+        "a note",
+        "a rule that the first run breaks",
+    ],
+)
+def test_a_run_is_repeated_alone_if_another_may_have_disturbed_it(
+    runs: PlannedRuns, jobs: int, more_runs: list[str], disturb: bool
+) -> None:
+    clean_runs = make_clean_runs(runs, limit_s=60.0, jobs=jobs)
+
+    assert runs.log[0] == "clean alone"
+    assert sorted(runs.log) == sorted([*ALL_RUNS, *more_runs])
+    assert clean_runs.disturb_each_other is disturb
+
+
+@pytest.mark.parametrize(
+    ("failures", "findings", "error", "is_second"),
+    [
+        (["clean alone"], {}, CleanRunFailed, False),
+        (["clean/base-path", "clean/base-path alone"], {}, CleanRunFailed, True),
+        (["clean/scaled", "clean/scaled alone"], {}, ScaledRunFailed, None),
+        (["clean/scaled alone"], {"clean/scaled": WARNING}, ScaledRunFailed, None),
+        (["clean/base-path alone"], {"clean/base-path": WARNING}, CleanRunFailed, True),
+    ],
+    ids=["first", "with a path", "in running time", "only alone", "with a path only alone"],
+)
+def test_a_client_that_fails_alone_without_a_failure_is_not_judged(
+    failures: list[str], findings: Any, error: type[Exception], is_second: bool | None
+) -> None:
+    runs = planned_runs(*failures, findings=findings)
+
+    with pytest.raises(error, match=r"^ended with 3$") as failure:
+        make_clean_runs(runs, limit_s=60.0, jobs=2)
+
+    assert getattr(failure.value, "is_second", None) == is_second
+    assert failure.value.end.output == ("bye",)
+
+
+@pytest.mark.parametrize(("kind", "error"), [("skip", CleanRunFailed), ("scaled", ScaledRunFailed)])
+def test_a_client_that_does_not_end_is_not_judged(kind: str, error: type[Exception]) -> None:
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        return RunEnd(143, hung=True) if trial.kind == kind else RunEnd(0)
+
+    with pytest.raises(error, match=r"^did not end within 60.5 s$"):
+        make_clean_runs(PlannedRuns(clean_ends=ends), limit_s=60.5, jobs=1)
+
+
+def test_a_client_without_requests_has_one_clean_run() -> None:
+    runs = planned_runs(calls=())
+
+    clean_runs = make_clean_runs(runs, limit_s=60.0, jobs=1)
+
+    assert (runs.log, clean_runs.symptoms, clean_runs.remarks) == (["clean alone"], [], [])
+
+
+def test_the_first_run_is_reported_before_the_others_are_made() -> None:
+    runs = planned_runs(findings={"clean": WARNING})
+    reported: list[tuple[list[str], list[str]]] = []
+
+    def on_first(first: CleanRuns) -> None:
+        reported.append((list(runs.log), [text.id for text, _ in first.symptoms]))
+
+    make_clean_runs(runs, limit_s=60.0, jobs=1, on_first=on_first)
+
+    assert reported == [(["clean alone"], ["polled-too-early"])]
+
+
+def test_the_remarks_name_interference_and_states_that_differ() -> None:
+    clean = sample_clean_run(second_state=state())
+
+    assert CleanRuns(clean, disturb_each_other=True).remarks == [
+        INTERFERENCE,
+        "Different in two clean runs, so not compared: API key.",
+    ]
+
+
+def test_a_repeated_clean_run_shows_whether_it_misses_the_path() -> None:
+    runs = planned_runs("clean/base-path alone", missed=2)
+
+    end, symptoms = try_clean_run(runs, CleanTrial("base-path"), limit_s=60.0)
+
+    assert end.exit_code == 3
+    [(text, symptom)] = symptoms
+    assert (text.id, symptom.trial, symptom.output) == (
+        "drops-base-path",
+        "clean/base-path",
+        ("bye",),
+    )
+    assert runs.log == ["clean/base-path alone"]
