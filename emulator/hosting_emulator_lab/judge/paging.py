@@ -18,7 +18,7 @@ def requests_without_next_page(requests: Sequence[NumberedRequest]) -> list[Numb
     unread = []
     for index, request in enumerate(requests):
         cursor = _next_cursor(request)
-        later_queries = [later.exchange.query or "" for later in requests[index + 1 :]]
+        later_queries = [later.exchange.query for later in requests[index + 1 :]]
         if cursor and not any(cursor in query for query in later_queries):
             unread.append(request)
     return unread

@@ -192,7 +192,7 @@ def exploration_with_failures() -> Exploration:
             exchange("apply_project_domains", 202, n=4),
         ]
     )
-    findings = ("polled-too-early: Polled too early",)
+    findings = ("polled-too-early: Polled too early", "secret-in-url: A token in a URL")
     observation = sample_observation(
         requests=requests,
         conduct=findings,

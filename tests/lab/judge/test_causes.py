@@ -258,14 +258,22 @@ def test_a_cause_that_no_run_showed_alone_is_only_a_note() -> None:
     assert confirmed.severity == "warning"
 
 
-def test_the_worst_causes_come_first() -> None:
+def test_the_worst_causes_come_first_and_those_of_one_severity_in_their_usual_order() -> None:
     texts = [
         CAUSE_TEXTS["may-hide-failure"],
+        rule_cause(finding("secret-in-url")),
         CAUSE_TEXTS["gives-up-at-passing-failure"],
         CAUSE_TEXTS["done-twice"],
+        CAUSE_TEXTS["drops-base-path"],
     ]
     gathered = gather_causes([(text, Symptom("clean", "seen")) for text in texts], {})
-    assert [cause.severity for cause in gathered] == ["error", "warning", "note"]
+    assert [cause.id for cause in gathered] == [
+        "drops-base-path",
+        "done-twice",
+        "secret-in-url",
+        "gives-up-at-passing-failure",
+        "may-hide-failure",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,18 @@ def test_an_alteration_has_the_cause_of_the_variation_that_shows_the_same_mistak
 
 
 def test_a_part_has_the_strongest_effect_of_its_alterations() -> None:
-    flag = ClientDependencies([effect("remove:/x", "ignores"), effect("set:/x", "depends")])
-    assert [part.effect for part in flag.parts] == ["depends"]
+    effects = [effect("remove:/x", "ignores"), effect("set:/x", "depends")]
+    for ordered in (effects, effects[::-1]):
+        assert [part.effect for part in ClientDependencies(ordered).parts] == ["depends"]
+
+
+def test_a_part_of_which_one_alteration_was_tried_is_not_untried() -> None:
+    trials = [
+        AlteredTrial.read(f"alter/list_deployments/2xx/{text}")
+        for text in ("set:/x", "remove:/y", "set:/y")
+    ]
+    dependencies = ClientDependencies([effect("remove:/x", "ignores")], trials)
+    assert dependencies.untried_parts == [trials[1]]
 
 
 def altered(*, is_allowed: bool) -> PlannedRuns:

@@ -107,6 +107,17 @@ def test_coverage_includes_the_codes_that_the_client_received_without_a_fault():
     assert set(figures["problem_codes"].covered) == {"etag_mismatch", "rate_limited"}
 
 
+def test_a_lasting_refusal_covers_an_outcome_and_no_kind_of_fault():
+    observation = sample_observation()
+    plan = plan_points(observation.requests, faults=["abort:forbidden"])
+    refused = result(f"{KEY}/abort:forbidden/lasting", verdict="gave up")
+
+    figures = coverage(sample_exploration(refused, plan=plan))
+
+    assert figures["fault_kinds"].covered == []
+    assert figures["outcomes"].covered == ["abort:forbidden"]
+
+
 def test_an_exploration_without_outcomes_has_no_figure_for_outcomes():
     assert list(coverage_texts(sample_exploration())) == ["calls", "fault kinds", "problem codes"]
 

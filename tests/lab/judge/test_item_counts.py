@@ -88,6 +88,12 @@ def test_a_run_that_receives_each_item_once_counts_none_twice() -> None:
     assert repeated_items_text(run, run_of(0, 1), clean_run("deployments: 7")) == ""
 
 
+def test_a_run_that_receives_items_for_the_first_time_repeats_none() -> None:
+    clean = replace(clean_run("deployments: 4"), observation=run_of(0))
+    run = RunEnd(0, printed_lines=("deployments: 7",))
+    assert repeated_items_text(run, run_of(0, 1), clean) == ""
+
+
 def missing_text(clean: CleanRun, *lines: str, failed: bool = True) -> str:
     """Judge a run that receives the first of two pages, and prints these lines."""
     return missing_items_text(RunEnd(0, printed_lines=lines), run_of(0, failed=failed), clean)

@@ -429,6 +429,12 @@ def test_a_key_that_replaces_a_lost_value_is_not_doubled():
     assert verdict(LOST_VALUE, FAILURE, key_values=0, lost_keys=1) == "gave up"
 
 
+def test_a_lost_value_is_blind_success_if_the_usual_output_is_unknown():
+    lost: dict[str, Any] = {"key_values": 0, "requested_keys": 1, "lost_keys": 1}
+
+    assert judge(LOST_VALUE, usual_lines=None, **lost).verdict == "blind success"
+
+
 @pytest.mark.parametrize(
     ("lines", "expected_verdict"),
     [

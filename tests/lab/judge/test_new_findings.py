@@ -68,6 +68,18 @@ def test_other_rules_do_not_depend_on_the_number_of_requests() -> None:
     assert rules_of_trial(finding(rule), [FLAG, FLAG], [FLAG, FLAG]) == [rule]
 
 
+def test_each_finding_of_each_chapter_is_considered() -> None:
+    visit = RunVisit()
+    visit.findings_by_chapter = {
+        0: [finding("secret-in-url", "note"), finding("polled-too-early")],
+        1: [finding("retried-too-soon")],
+    }
+    assert [new.rule for new in new_findings(visit, sample_clean_run())] == [
+        "polled-too-early",
+        "retried-too-soon",
+    ]
+
+
 def test_notes_and_rules_that_the_clean_run_breaks_are_left_out() -> None:
     rule = "secret-in-url"
     assert rules_of_trial(finding(rule, "note"), [FLAG], [FLAG]) == []

@@ -33,6 +33,7 @@ def test_a_list_that_is_read_to_its_end_has_no_unread_page() -> None:
 
 def test_a_list_that_is_not_read_on_has_an_unread_page() -> None:
     assert pages(("limit=2", "abc"), ("limit=2&cursor=abc", "def")) == ["list_deployments#2"]
+    assert pages(("cursor=abc", "abc")) == ["list_deployments#1"]
 
 
 def test_a_cursor_that_was_sent_before_does_not_count() -> None:

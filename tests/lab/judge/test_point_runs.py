@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -33,11 +34,12 @@ def run_timeout_point(*ends: RunEnd) -> tuple[TrialResult, int]:
     ) -> RunEnd:
         visit.observation = sample_observation(hit=True)
         run_names.append(name)
-        return ends[len(run_names) - 1]
+        return replace(ends[len(run_names) - 1], printed_lines=("many", "lines"))
 
     point_result = run_point(
         exploration_runs(perform), FaultPoint.read(TIMEOUT), sample_clean_run()
     )
+    assert point_result.printed_lines == ()
     return point_result, len(run_names)
 
 

@@ -40,3 +40,4 @@ def test_other_keys_do_not_repeat(key: str | None) -> None:
 
 def test_a_command_whose_process_id_is_unknown_is_not_accused() -> None:
     assert key_shown("domains-4711", pid=0) == ""
+    assert key_shown("domains-10", pid=0) == ""
