@@ -16,7 +16,11 @@ from hosting_emulator_lab.judge.run_results import Verdict
 from hosting_emulator_lab.judge.symptoms import symptoms_of
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import FaultTrial, Trial, VariedTrial, read_trial
-from hosting_emulator_lab.judge.variation_causes import causes_of_points, points_of_same_causes
+from hosting_emulator_lab.judge.variation_causes import (
+    VARIATION_CAUSES,
+    causes_of_points,
+    points_of_same_causes,
+)
 from tests.support.product_tables import variation_points
 
 CONTRACT = (Path(__file__).parents[2] / "support" / "contract.txt").read_text(encoding="utf-8")
@@ -241,8 +245,17 @@ def test_every_variation_point_belongs_to_exactly_one_cause() -> None:
 
 
 def test_a_new_variation_point_is_never_lost() -> None:
-    [text] = causes_of_points(["brand-new"])
-    assert "brand-new" in text.title
+    assert causes_of_points(["brand-new"]) == [
+        CauseText(
+            id="depends-on-brand-new",
+            severity="warning",
+            title="It depends on something that the contract leaves open (brand-new).",
+            matters=VARIATION_CAUSES["depends-on-order"].text.matters,
+            because="The contract leaves this open.",
+            place="`hosting-emulator contract variation-points`, brand-new",
+            instead="Accept every response that the contract allows.",
+        )
+    ]
 
 
 @pytest.mark.parametrize("verdict", ["survived", "hung", "unclear"])

@@ -145,6 +145,18 @@ def test_a_client_that_does_not_fail_has_the_result_of_the_whole_trial() -> None
     assert run_trials == [trial]
 
 
+def test_points_whose_cause_is_known_are_left_out_of_the_first_run() -> None:
+    trial = VariedTrial("1")
+    known_point, *others = trial.conditions.vary_only
+
+    def run(trial: VariedTrial) -> TrialResult:
+        return TrialResult(trial, "survived", (), 0, 0.5)
+
+    (result,) = varied_results(trial, run, [known_point])
+
+    assert result.trial == VariedTrial("1", tuple(others))
+
+
 def test_a_trial_without_points_to_try_makes_no_run() -> None:
     def run(trial: VariedTrial) -> TrialResult:
         raise AssertionError(f"{trial} was run")

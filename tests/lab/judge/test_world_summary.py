@@ -29,9 +29,14 @@ from tests.lab.judge.samples import key_row, operation_row, state
             ["apply_project_domains of shop running and stuck"],
         ),
         (
-            {"operations": {"1": {**operation_row("running"), "kind": "held_by_intervention"}}},
+            {
+                "operations": {
+                    "1": {**operation_row("running"), "kind": "held_by_intervention"},
+                    "2": {"kind": "apply_project_domains", "project_id": "unknown"},
+                }
+            },
             "operation",
-            [],
+            ["apply_project_domains of unknown queued"],
         ),
         (
             {"deployments": {"1": {"project_id": "N", "status": "ready"}}},
@@ -57,6 +62,23 @@ from tests.lab.judge.samples import key_row, operation_row, state
             {"databases": {"S/prod": {"placement": {"state": "a", "pending_state": "b"}}}},
             "database",
             ["shop/prod a to b"],
+        ),
+        ({"databases": {"S/dev": {}}}, "database", ["shop/dev none"]),
+        ({"dns_authorizations": {"N": {}}}, "DNS authorization", ["notes not_authorized "]),
+        (
+            {
+                "dev_access_tickets": {
+                    "1": {"project_id": "S", "principal": "P", "state": "revoked"},
+                    "2": {"project_id": "S", "principal": "P", "state": "used"},
+                }
+            },
+            "dev access ticket",
+            ["shop for owner used"],
+        ),
+        (
+            {"projects": {"S": {"alias": "shop", "source_generation": 3}}},
+            "source",
+            ["shop at generation 3"],
         ),
         ({}, "flag", ["shop shows its flag", "notes hides its flag"]),
         ({}, "source", ["shop at generation 0", "notes at generation 0"]),

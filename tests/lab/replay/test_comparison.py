@@ -95,6 +95,8 @@ def test_generated_values_of_a_replay_may_differ(recorded: Any, new: Any):
         ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-02T01:00:01Z"}, "body.at"),
         ({"at": "2026-01-01T01:00:00Z"}, {"at": "2026-01-03T01:00:00Z"}, "body.at"),
         ({"at": "2026-02-30T00:00:00Z"}, {"at": "2026-02-31T00:00:00Z"}, "body.at"),
+        ({"at": "2025-06-01T00:00:00Z"}, {"at": "2026-01-05T00:00:00Z"}, "body.at"),
+        ({"at": "2026-01-05T00:00:00Z"}, {"at": "2025-06-01T00:00:00Z"}, "body.at"),
         ({"type": "https://d/errors/a"}, {"type": "https://d/errors/b"}, "body.type"),
         ({"host": "shop.prod.localhost"}, {"host": "blog.prod.localhost"}, "body.host"),
         ({"says": f"operation {A}"}, {"says": f"deployment {B}"}, "body.says"),

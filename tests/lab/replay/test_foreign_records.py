@@ -142,12 +142,14 @@ def test_calls_of_a_browser_recording_are_recognized_by_method_and_path(saved: A
     ]
 
 
-def test_a_proxy_recording_with_secrets_is_replayed_with_the_key_it_created(api: HttpWorld):
+@pytest.mark.parametrize("recorded_key", ["phk_" + "k" * 43, "a-key-of-another-form"])
+def test_a_proxy_recording_with_secrets_is_replayed_with_the_key_it_created(
+    api: HttpWorld, recorded_key: str
+):
     walk(api)
     har = api.emulator.requests.har()
     text = json.dumps(browsers(har, api.emulator.base_url))
     saved = json.loads(text)
-    recorded_key = "phk_" + "k" * 43
     for entry in saved["log"]["entries"][2:]:
         content = entry["response"]["content"]
         decoded = base64.b64decode(content["text"]).decode()

@@ -1,0 +1,151 @@
+"""The result of a trial shows symptoms of causes, each with a sentence about what happened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hosting_emulator_lab.judge.causes import Symptom
+from hosting_emulator_lab.judge.symptoms import symptoms_of
+from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trials import read_trial
+from tests.lab.judge.test_causes import finding
+
+RESET = "create_user_api_key#1/connection_reset/after_commit"
+FAIL = "apply_project_domains#1/fail/lasting"
+VARIED = "vary/1/page-size"
+ALTERED = "alter/list_deployments/2xx/remove:/items/*/url"
+INVERTED = "alter/set_project_powered_by_flag/2xx/set:/enabled"
+
+
+def shown(trial: str, *, follows: bool = True, **fields: Any) -> list[tuple[str, Symptom]]:
+    """Return the ids of the causes that a trial shows, and their symptoms. By default, it is survived."""
+    values: dict[str, Any] = {
+        "verdict": "survived",
+        "reasons": (),
+        "exit_code": 0,
+        "duration_s": 0.5,
+    }
+    result = TrialResult(read_trial(trial), **{**values, **fields})
+    symptoms = symptoms_of(result, follows_operations=follows)
+    return [(text.id, symptom) for text, symptom in symptoms]
+
+
+@pytest.mark.parametrize(
+    ("trial", "fields", "cause", "message"),
+    [
+        (
+            RESET,
+            {"findings": (finding("secret-in-url"),)},
+            "secret-in-url",
+            "#1, #2: it did so",
+        ),
+        (
+            FAIL,
+            {"additional_replays": 1},
+            "failed-operation-replayed",
+            "1 replay of a request whose operation had failed",
+        ),
+        (
+            FAIL,
+            {"additional_replays": 2, "exit_code": 1},
+            "failed-operation-replayed",
+            "2 replays of a request whose operation had failed",
+        ),
+        (
+            RESET,
+            {"fast_attempts": 3},
+            "retries-without-pause",
+            "3 attempts at one request, with hardly a pause between them",
+        ),
+        (RESET, {"repeated_items": "11 instead of 7"}, "counts-items-twice", "11 instead of 7"),
+        (RESET, {"missing_items": "4 instead of 7"}, "failed-page-ends-list", "4 instead of 7"),
+        (
+            FAIL,
+            {"follows": False},
+            "accepted-is-done",
+            "exit code 0, although the operation that the request started did not succeed",
+        ),
+    ],
+)
+def test_a_result_shows_a_cause_with_a_sentence_about_what_happened(
+    trial: str, fields: dict[str, Any], cause: str, message: str
+) -> None:
+    assert shown(trial, **fields) == [(cause, Symptom(trial, message))]
+
+
+def test_a_page_after_which_a_client_stops_is_the_request_of_the_symptom() -> None:
+    message = "it stopped at the page of list_deployments#1, which has a next_cursor"
+    symptom = Symptom("vary/1", message, request="list_deployments#1")
+
+    assert shown("vary/1", stopped_at_page="list_deployments#1") == [
+        ("expects-full-pages", symptom)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trial", "cause", "request_name"),
+    [
+        (RESET, "gives-up-at-passing-failure", "create_user_api_key#1"),
+        (VARIED, "expects-full-pages", ""),
+        (ALTERED, "needs-optional-field", ""),
+    ],
+)
+def test_the_symptom_of_a_verdict_has_the_output_and_the_failed_tests(
+    trial: str, cause: str, request_name: str
+) -> None:
+    fields: dict[str, Any] = {
+        "verdict": "failed",
+        "reasons": ("exit code 1", "no retry"),
+        "exit_code": 1,
+        "output": ("bye",),
+        "printed_lines": ("not ok 1 - deploys", "bye"),
+        "is_allowed": True,
+    }
+    assert shown(trial, **fields) == [
+        (
+            cause,
+            Symptom(
+                trial,
+                "failed: exit code 1; no retry",
+                ("bye",),
+                request_name,
+                ("deploys",),
+                "failed",
+            ),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trial", "fields"),
+    [
+        (RESET, {}),
+        (RESET, {"additional_replays": 2}),
+        (FAIL, {"additional_replays": 2, "hit": False}),
+        (RESET, {"fast_attempts": 2}),
+        (RESET, {"repeated_items": "11 instead of 7", "exit_code": 1}),
+        (RESET, {"missing_items": "4 instead of 7", "exit_code": 1}),
+        (FAIL, {"follows": True}),
+        (FAIL, {"follows": False, "exit_code": 1}),
+        (FAIL, {"follows": False, "hit": False}),
+        (RESET, {"follows": False}),
+        (RESET, {"verdict": "failed", "exit_code": 1, "is_refused_anyway": True}),
+        (ALTERED, {"verdict": "failed", "exit_code": 1}),
+        (INVERTED, {"verdict": "failed", "exit_code": 1, "is_allowed": True}),
+        (ALTERED, {"verdict": "hung", "is_allowed": True}),
+        (ALTERED, {"is_allowed": True, "stopped_at_page": "list_deployments#1"}),
+        (VARIED, {"verdict": "unclear"}),
+        (VARIED, {"verdict": "misbehaved"}),
+        (VARIED, {"verdict": "hung"}),
+    ],
+)
+def test_a_result_without_a_mistake_shows_no_cause(trial: str, fields: dict[str, Any]) -> None:
+    assert shown(trial, **fields) == []
+
+
+def test_a_client_that_hangs_after_a_failed_operation_does_not_claim_success() -> None:
+    hung = shown(FAIL, follows=False, verdict="hung")
+
+    assert [cause for cause, _ in hung] == ["never-gives-up"]
