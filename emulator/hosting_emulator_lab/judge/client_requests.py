@@ -63,12 +63,12 @@ class NumberedRequest:
     number: int
     number_after_commit: int
     succeeded: bool
-    position: int = 1
-    operations_before: int = 0
-    project_is_busy: bool = False
-    response_bytes: int = 0
-    response: Any = None
-    response_headers: tuple[tuple[str, str], ...] = ()
+    position: int
+    operations_before: int
+    project_is_busy: bool
+    response_bytes: int
+    response: Any
+    response_headers: tuple[tuple[str, str], ...]
 
     @property
     def name(self) -> str:

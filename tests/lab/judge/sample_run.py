@@ -111,6 +111,8 @@ def _armed_lines() -> Iterator[str]:
         for point in (first, *others[-1:]):
             fault = protected_fault(point, clean, world, None, LATE_MS)
             yield f"{point}: {json.dumps(fault)}"
+            if point.lasting is not None:
+                yield f"    {point.lasting.request_end}: {point.lasting.description}"
 
 
 def _alteration_lines() -> Iterator[str]:

@@ -184,6 +184,20 @@ def test_a_failure_that_the_trial_does_not_show_alone_is_only_a_note() -> None:
     assert judgment.exit_code == 0
 
 
+def test_a_cause_is_looked_for_alone_at_most_three_times() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if alone or not isinstance(trial, FaultTrial) or trial.point.lasting is not None:
+            return None
+        return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5)
+
+    runs = PlannedRuns(results)
+    judgment = judge(runs)
+    impatient = next(cause for cause in judgment.causes if cause.id.startswith("gives-up-at-p"))
+    repeated = [text for text in runs.log[1:] if text.endswith(" alone") and "clean" not in text]
+    assert impatient.severity == "note"
+    assert len([text for text in repeated if "malformed" not in text]) == 3 + 1
+
+
 def test_a_cause_that_was_seen_alone_is_not_looked_for_alone_again() -> None:
     def results(trial: Trial, alone: bool) -> TrialResult | None:
         if isinstance(trial, FaultTrial) and trial.point.fault == "connection_reset":

@@ -65,10 +65,18 @@ def test_judge_and_explore_describe_a_trial_in_the_same_way() -> None:
         assert of_judge[member] == of_explore[member]
 
 
-def test_the_repeating_line_is_never_broken() -> None:
-    trial = f"vary/{'x' * 300}"
+def test_long_words_and_the_repeating_line_are_never_broken() -> None:
+    trial = f"vary/{'x-' * 300}"
     cause = ClientCause(CAUSE_TEXTS["done-twice"], (Symptom(trial, "seen"),))
-    assert repeat_trial(trial) in judgment_text(judgment(cause), repeat_trial)
+    text = judgment_text(judgment(cause), repeat_trial)
+    assert f"{trial},\n" in text
+    assert repeat_trial(trial) in text
+
+
+def test_the_text_of_a_judgment_has_colors_only_if_they_are_chosen() -> None:
+    text = judgment_text(judgment_with_causes(), repeat_trial)
+    colored = judgment_text(judgment_with_causes(), repeat_trial, color=True)
+    assert re.sub(r"\x1b\[\d+m", "", colored) == text != colored
 
 
 def test_the_page_is_self_contained_and_escapes_what_the_client_printed() -> None:

@@ -70,7 +70,13 @@ def test_a_hung_run_is_not_repeated():
     assert (point_result.verdict, run_count) == ("hung", 1)
 
 
-def test_a_client_that_fails_because_of_a_late_response_gets_earlier_responses():
+@pytest.mark.parametrize(
+    ("fault", "expected_delays"),
+    [("latency", [2000, 100]), ("slow_response", [2000, 100]), ("timeout", [1000])],
+)
+def test_a_client_that_fails_because_of_a_late_response_gets_earlier_responses(
+    fault: str, expected_delays: list[int]
+):
     delays: list[int] = []
 
     def perform(
@@ -80,11 +86,11 @@ def test_a_client_that_fails_because_of_a_late_response_gets_earlier_responses()
         visit.observation = sample_observation(hit=True, request_count=1)
         return FAILURE
 
-    point = FaultPoint.read("create_user_api_key#1/latency/before_commit")
+    point = FaultPoint.read(f"create_user_api_key#1/{fault}/before_commit")
     clean_run = sample_clean_run(sample_observation(request_count=1))
     exploration_runs(perform).trial(FaultTrial(point), clean_run)
 
-    assert delays == [2000, 100]
+    assert delays == expected_delays
 
 
 @pytest.mark.parametrize(("timeout_s", "late_ms"), [(1.5, 100), (30.0, 1000)])

@@ -17,7 +17,7 @@ def key_shown(key: str | None, pid: int = PID) -> str:
     return process_id_key(requests, pid)
 
 
-@pytest.mark.parametrize("key", ["4711", "domains-4711", "domains-4711-2", "domains-4720"])
+@pytest.mark.parametrize("key", ["4711", "domains-4711", "domains-4711-2", "domains-4911"])
 def test_a_key_of_words_and_the_id_of_a_process_of_the_run_repeats(key: str) -> None:
     assert key_shown(key) == key
 
@@ -28,7 +28,8 @@ def test_a_key_of_words_and_the_id_of_a_process_of_the_run_repeats(key: str) -> 
         None,
         "domains",
         "domains-471",
-        "domains-5711",
+        "domains-4710",
+        "domains-4912",
         "4711-1767225600",
         "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
         "order-14711",

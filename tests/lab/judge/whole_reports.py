@@ -1,8 +1,8 @@
 """Golden files with whole reports: what `judge` and `explore` write about samples, in each form.
 
 The files are in the folder `reports`. A file has one section for each form, and the first line of a
-section is its name. More files contain the texts of all causes, the causes that explain others, and
-all plans for one clean run.
+section is its name. More files contain the texts of all causes, the causes that explain others, all
+plans for one clean run, and the meanings of all verdicts.
 `make record` renews the files.
 """
 
@@ -22,6 +22,7 @@ from hosting_emulator_lab.judge.causes import Symptom, gather_causes
 from hosting_emulator_lab.judge.exploration import Exploration
 from hosting_emulator_lab.judge.exploration_document import exploration_document
 from hosting_emulator_lab.judge.exploration_junit import junit_text
+from hosting_emulator_lab.judge.exploration_matrix import CELL_MEANINGS
 from hosting_emulator_lab.judge.exploration_page import exploration_page
 from hosting_emulator_lab.judge.exploration_text import plan_text, report_text
 from hosting_emulator_lab.judge.judgment import Judgment
@@ -29,6 +30,7 @@ from hosting_emulator_lab.judge.judgment_document import judgment_document
 from hosting_emulator_lab.judge.judgment_junit import judgment_junit
 from hosting_emulator_lab.judge.judgment_page import judgment_page
 from hosting_emulator_lab.judge.judgment_text import judgment_text
+from hosting_emulator_lab.judge.run_results import FINE_VERDICTS
 from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, points_of_same_causes
 from tests.lab.judge.report_samples import EXPLORATIONS, JUDGMENTS, repeat_trial
 from tests.lab.judge.sample_run import plan_sections
@@ -123,10 +125,19 @@ def explanation_sections() -> Sections:
         yield f"{better} is reported in place of", "\n".join(sorted(explained))
 
 
+def verdict_sections() -> Sections:
+    """Yield the mark, the color and the meaning of each verdict, and of points without a result."""
+    for verdict, meaning in CELL_MEANINGS.items():
+        is_fine = " (no mistake)" if verdict in FINE_VERDICTS else ""
+        text = f"{meaning.text}{is_fine}\nin the matrix: {meaning.mark} {meaning.color}"
+        yield verdict, text.rstrip()
+
+
 OTHER_FILES: dict[str, Callable[[], Sections]] = {
     "causes.txt": cause_sections,
     "explained_causes.txt": explanation_sections,
     "sample_run.txt": plan_sections,
+    "verdicts.txt": verdict_sections,
 }
 FILES = (*JUDGMENTS, *EXPLORATIONS, *OTHER_FILES)
 

@@ -261,6 +261,22 @@ def test_a_replay_leaves_the_clock_alone_when_time_must_not_move(api: HttpWorld)
     assert differences(report)[0] == (2, "body.state", "succeeded", "queued")
 
 
+@pytest.mark.parametrize("at", ["2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z"])
+def test_a_replay_lets_as_much_time_pass_in_a_world_of_another_time(api: HttpWorld, at: str):
+    operation = api.apply_domains().json["id"]
+    api.emulator.clock.advance("1h")
+    api.poll(operation)
+    record = record_of(api)
+    control = api.emulator.control
+
+    with HostingEmulator.fresh(control, clock={"mode": "frozen", "at": at}) as other_world:
+        report = replay(control, record, control.world(other_world.name))
+        now = other_world.clock.now
+
+    assert differences(report) == []
+    assert now == at.replace("T00:00:00Z", "T01:00:00.000Z")
+
+
 def test_a_replay_notes_that_it_does_not_move_a_running_clock(api: HttpWorld):
     api.ticket()
     record = record_of(api)
