@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
-from hosting_emulator.messages import ContractCoverage, merge_coverage
+from hosting_emulator.messages import ContractCoverage
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.exchange_counts import FastAttempts
 from hosting_emulator_lab.judge.paging import LIST_CALL
 from hosting_emulator_lab.judge.world_summary import StateRows
-
-_NO_COVERAGE = merge_coverage(())
 
 
 class TooManyRequests(Exception):
@@ -58,23 +56,23 @@ class Observation:
 
     requests: tuple[NumberedRequest, ...]
     state: StateRows
-    codes: frozenset[str] = frozenset()
-    hit: bool = False
-    late: bool = False
-    conduct: tuple[str, ...] = ()
-    conduct_errors: tuple[str, ...] = ()
-    request_count: int = 0
-    refusals_in_a_row: int = 0
-    is_last_refused: bool = False
-    key_values: int = 0
-    requested_keys: int = 0
-    lost_keys: int = 0
-    null_urls: frozenset[str] = frozenset()
-    failed_operations: Counter[str] = field(default_factory=Counter)
-    world_time_s: float = 0.0
-    fast_attempts: tuple[FastAttempts, ...] = ()
-    coverage: ContractCoverage = _NO_COVERAGE
-    sent: tuple[str, ...] = ()
+    codes: frozenset[str]
+    hit: bool
+    late: bool
+    conduct: tuple[str, ...]
+    conduct_errors: tuple[str, ...]
+    request_count: int
+    refusals_in_a_row: int
+    is_last_refused: bool
+    key_values: int
+    requested_keys: int
+    lost_keys: int
+    null_urls: frozenset[str]
+    failed_operations: Counter[str]
+    world_time_s: float
+    fast_attempts: tuple[FastAttempts, ...]
+    coverage: ContractCoverage
+    sent: tuple[str, ...]
 
     @cached_property
     def received_items(self) -> list[Mapping[str, object]]:

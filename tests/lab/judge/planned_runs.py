@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from hosting_emulator.sdk import ConductFinding
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
-from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, Trial
-from tests.lab.judge.samples import requests, state
+from tests.lab.judge.samples import observed, requests, state
 
 #: Returns the result of a trial, which is alone or not. None stands for a trial that survives.
 Results = Callable[[Trial, bool], TrialResult | None]
@@ -81,7 +80,7 @@ class PlannedRuns(TrialRuns):
         visit.base_url = "http://127.0.0.1:1/worlds/run-2"
         visit.start = state()
         request_count = len(self._requests) + self._unauthenticated
-        visit.observation = Observation(self._requests, state(), request_count=request_count)
+        visit.observation = observed(self._requests, state(), request_count=request_count)
         findings = self._findings.get(str(trial), [])
         if alone:
             findings = self._findings.get(f"{trial} alone", findings)

@@ -23,6 +23,7 @@ from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import FaultTrial
 from hosting_emulator_lab.judge.world_summary import StateRows, summarize
+from tests.support.sample_coverage import NO_COVERAGE
 
 
 def coverage_line(calls: int, kinds: int, codes: int) -> str:
@@ -90,9 +91,35 @@ def operation_row(state: str, **fields: Any) -> dict[str, Any]:
     return {"kind": "apply_project_domains", "project_id": "S", "state": state, **fields}
 
 
+def observed(
+    requests: tuple[NumberedRequest, ...], state: StateRows, **overrides: Any
+) -> Observation:
+    """Return the observation of a run in which nothing else happened, except for the given facts."""
+    fields: dict[str, Any] = {
+        "codes": frozenset(),
+        "hit": False,
+        "late": False,
+        "conduct": (),
+        "conduct_errors": (),
+        "request_count": 0,
+        "refusals_in_a_row": 0,
+        "is_last_refused": False,
+        "key_values": 0,
+        "requested_keys": 0,
+        "lost_keys": 0,
+        "null_urls": frozenset(),
+        "failed_operations": Counter(),
+        "world_time_s": 0.0,
+        "fast_attempts": (),
+        "coverage": NO_COVERAGE,
+        "sent": (),
+    }
+    return Observation(requests, state, **{**fields, **overrides})
+
+
 def sample_observation(**overrides: Any) -> Observation:
     """Return the observation of a run that creates one API key."""
-    observation = Observation(
+    observation = observed(
         requests("create_user_api_key"), state(user_api_keys={"1": key_row("ci")})
     )
     return replace(observation, **overrides)

@@ -13,11 +13,10 @@ from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
 from hosting_emulator_lab.judge.causes import Symptom
 from hosting_emulator_lab.judge.clean_run_symptoms import FinishedRun, clean_run_symptoms
 from hosting_emulator_lab.judge.client_requests import number_requests
-from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.trials import CleanTrial
-from tests.lab.judge.samples import exchange, state
+from tests.lab.judge.samples import exchange, observed, state
 from tests.lab.judge.test_causes import finding
 
 RULE = "polled-too-early"
@@ -38,7 +37,7 @@ def finished(
     rows = [exchange("create_user_api_key", 201, n=1, idempotency_key=key)]
     rows += [exchange("list_deployments", 400, n=n + 2) for n in range(refused)]
     visit = RunVisit()
-    visit.observation = Observation(number_requests(rows), state())
+    visit.observation = observed(number_requests(rows), state())
     visit.exchanges = rows
     visit.findings_by_chapter = {0: findings}
     return FinishedRun(CleanTrial(kind), RunEnd(0, **end), visit)

@@ -10,10 +10,10 @@ from hosting_emulator_lab.judge.exploration import coverage, coverage_texts
 from hosting_emulator_lab.judge.exploration_matrix import exploration_matrix
 from hosting_emulator_lab.judge.fault_points import OUTCOMES
 from hosting_emulator_lab.judge.point_plan import plan_points
-from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import ConductChoice
 from tests.lab.judge.samples import (
     KEY,
+    observed,
     requests,
     result,
     sample_clean_run,
@@ -87,7 +87,7 @@ def test_the_conduct_choice_decides_which_findings_of_the_clean_run_count(
 
 def test_coverage_leaves_out_calls_that_no_fault_hit():
     clean_run = sample_clean_run(
-        Observation(requests("create_user_api_key", "list_deployments"), state())
+        observed(requests("create_user_api_key", "list_deployments"), state())
     )
     missed = result("list_deployments#1/timeout/before_commit", verdict="not reached", hit=False)
     hit = result(f"{KEY}/timeout/before_commit")

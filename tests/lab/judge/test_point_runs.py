@@ -11,14 +11,13 @@ from hosting_emulator_lab.judge.clean_runs import compare_clean_runs
 from hosting_emulator_lab.judge.client_requests import number_requests
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.point_runs import CLEAN_LIMIT_S, exploration_runs, run_point
-from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, CleanRunFailed, RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.time_limits import TimeLimits
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import FaultTrial
 from hosting_emulator_lab.run_conditions import RunConditions
-from tests.lab.judge.samples import exchange, sample_clean_run, sample_observation, state
+from tests.lab.judge.samples import exchange, observed, sample_clean_run, sample_observation, state
 
 TIMEOUT = "create_user_api_key#1/timeout/after_commit"
 FAILURE = RunEnd(3)
@@ -148,7 +147,7 @@ class CleanRuns:
         index = len(self.limits_s)
         self.limits_s.append(limit_s)
         key_request = exchange("create_user_api_key", 201, idempotency_key=self._keys[index])
-        visit.observation = Observation(number_requests([key_request]), state())
+        visit.observation = observed(number_requests([key_request]), state())
         return self._ends[index]
 
 

@@ -17,6 +17,7 @@ from hosting_emulator_lab.judge.trials import FaultTrial
 from hosting_emulator_lab.judge.world_summary import StateRows
 from tests.lab.judge.samples import (
     key_row,
+    observed,
     operation_row,
     sample_clean_run,
     sample_observation,
@@ -43,7 +44,7 @@ def verdict_and_reasons(
 ) -> list[str]:
     """Judge a run that leaves these rows, and return its verdict and the reasons."""
     final_state = state(**{"user_api_keys": ONE_KEY, **tables})
-    observation = Observation((), final_state, hit=hit)
+    observation = observed((), final_state, hit=hit)
     end = RunEnd(exit_code, hung)
     result = judge_point(TIMEOUT, end, observation, sample_clean_run(), limit_s=10)
     return [result.verdict, *result.reasons]
@@ -168,9 +169,9 @@ def test_a_ticket_that_a_newer_ticket_revoked_does_not_count_as_doubled():
         }
         return state(dev_access_tickets=rows)
 
-    clean_run = sample_clean_run(Observation((), state_with_tickets("unused")))
-    revoked = Observation((), state_with_tickets("revoked", "unused"), hit=True)
-    unrevoked = Observation((), state_with_tickets("unused", "unused"), hit=True)
+    clean_run = sample_clean_run(observed((), state_with_tickets("unused")))
+    revoked = observed((), state_with_tickets("revoked", "unused"), hit=True)
+    unrevoked = observed((), state_with_tickets("unused", "unused"), hit=True)
 
     assert judge(revoked, clean_run).verdict == "survived"
     assert judge(unrevoked, clean_run).verdict == "doubled"
@@ -181,11 +182,11 @@ def test_content_that_differs_between_clean_runs_is_not_compared():
         return state(user_api_keys={name: key_row(name) for name in names})
 
     clean_run = sample_clean_run(
-        Observation((), state_with_keys("first")), second_state=state_with_keys("second")
+        observed((), state_with_keys("first")), second_state=state_with_keys("second")
     )
-    one_key = Observation((), state_with_keys("third"), hit=True)
-    two_keys = Observation((), state_with_keys("third", "fourth"), hit=True)
-    no_key = Observation((), state_with_keys(), hit=True)
+    one_key = observed((), state_with_keys("third"), hit=True)
+    two_keys = observed((), state_with_keys("third", "fourth"), hit=True)
+    no_key = observed((), state_with_keys(), hit=True)
 
     assert clean_run.varying_kinds == ["API key"]
     assert judge(one_key, clean_run).verdict == "survived"
@@ -196,9 +197,9 @@ def test_content_that_differs_between_clean_runs_is_not_compared():
 def test_a_count_that_differs_between_clean_runs_is_not_compared():
     one_key = state(user_api_keys=ONE_KEY)
     two_keys = state(user_api_keys=TWO_KEYS)
-    clean_run = sample_clean_run(Observation((), one_key), second_state=two_keys)
+    clean_run = sample_clean_run(observed((), one_key), second_state=two_keys)
 
-    assert judge(Observation((), two_keys, hit=True), clean_run).verdict == "survived"
+    assert judge(observed((), two_keys, hit=True), clean_run).verdict == "survived"
 
 
 # --- The value of an API key ---------------------------------------------------------------------
@@ -208,8 +209,8 @@ def test_a_key_with_a_random_name_may_replace_a_lost_value():
     first_state = state(user_api_keys={"1": key_row("ci-1")})
     second_state = state(user_api_keys={"1": key_row("ci-2")})
     final_state = state(user_api_keys={"1": key_row("ci-3"), "2": key_row("ci-3-again")})
-    clean_run = sample_clean_run(Observation((), first_state, key_values=1), second_state)
-    observation = Observation((), final_state, hit=True, key_values=1, lost_keys=1)
+    clean_run = sample_clean_run(observed((), first_state, key_values=1), second_state)
+    observation = observed((), final_state, hit=True, key_values=1, lost_keys=1)
 
     assert judge(observation, clean_run).verdict == "survived"
     assert judge(replace(observation, lost_keys=0), clean_run).verdict == "doubled"
@@ -284,7 +285,7 @@ def test_a_conduct_finding_does_not_replace_the_verdict_on_a_failed_run():
 )
 def test_a_conduct_error_counts_if_conduct_is_reported(conduct: ConductChoice, verdict: str):
     findings = ("new-key-after-uncertainty: Retried",)
-    observation = Observation((), state(), hit=True, conduct=findings, conduct_errors=findings)
+    observation = observed((), state(), hit=True, conduct=findings, conduct_errors=findings)
 
     result = judge_point(
         FORBIDDEN, RunEnd(1), observation, sample_clean_run(), limit_s=10, conduct=conduct

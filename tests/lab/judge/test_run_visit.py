@@ -15,7 +15,7 @@ from hosting_emulator_lab.judge.run_observation import Observation, TooManyReque
 from hosting_emulator_lab.judge.run_results import CleanRun
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.world_summary import StateRows, failed_operations
-from tests.lab.judge.samples import exchange, sample_clean_run, sample_observation
+from tests.lab.judge.samples import exchange, observed, sample_clean_run, sample_observation
 from tests.support.http_world import HttpWorld
 
 DOMAINS_QUEUED = "apply_project_domains of shop queued"
@@ -73,7 +73,7 @@ def test_the_visit_of_a_clean_run_reads_all_that_the_client_did(api: HttpWorld) 
     keys = f"/v1/organizations/{api.organization_id()}/user-api-keys"
     deployments = api.project_path("deployments")
     domains = api.project_path("domains")
-    assert observation == Observation(
+    assert observation == observed(
         requests=observation.requests,
         state=observation.state,
         codes=frozenset(["resource_not_found"]),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.state_differences import StateDifferences, state_differences
 from hosting_emulator_lab.judge.world_summary import StateRows
-from tests.lab.judge.samples import key_row, operation_row, sample_clean_run, state
+from tests.lab.judge.samples import key_row, observed, operation_row, sample_clean_run, state
 
 ONE_KEY = state(user_api_keys={"1": key_row("ci")})
 TWO_KEYS = state(user_api_keys={"1": key_row("ci"), "2": key_row("ci")})
@@ -17,8 +16,8 @@ def differences(
     run_state: StateRows, clean_state: StateRows, second_state: StateRows | None = None
 ) -> StateDifferences:
     """Compare a run's state with the states of two clean runs, which are equal by default."""
-    clean_run = sample_clean_run(Observation((), clean_state), second_state=second_state)
-    return state_differences(Observation((), run_state), clean_run)
+    clean_run = sample_clean_run(observed((), clean_state), second_state=second_state)
+    return state_differences(observed((), run_state), clean_run)
 
 
 def test_equal_states_have_no_differences():
@@ -32,9 +31,9 @@ def test_a_missing_row_is_a_difference_but_no_addition():
 
 
 def test_rows_from_before_the_run_are_not_counted_as_created():
-    clean_run = replace(sample_clean_run(Observation((), TWO_KEYS)), start=ONE_KEY)
+    clean_run = replace(sample_clean_run(observed((), TWO_KEYS)), start=ONE_KEY)
 
-    texts = state_differences(Observation((), ONE_KEY), clean_run).texts
+    texts = state_differences(observed((), ONE_KEY), clean_run).texts
 
     assert texts == ["0 API keys, while the clean run makes 1: 'ci' of owner in acme"]
 
@@ -46,8 +45,8 @@ def test_a_lost_value_explains_an_additional_key_but_no_additional_operation():
         user_api_keys={"1": key_row("ci"), "2": key_row("ci")},
         operations={"1": succeeded, "2": succeeded},
     )
-    clean_run = sample_clean_run(Observation((), one_each))
-    observation = Observation((), two_each, lost_keys=1)
+    clean_run = sample_clean_run(observed((), one_each))
+    observation = observed((), two_each, lost_keys=1)
 
     text = "2 operations, while the clean run makes 1: apply_project_domains of shop succeeded"
     assert state_differences(observation, clean_run) == StateDifferences([text], [text])
@@ -55,10 +54,8 @@ def test_a_lost_value_explains_an_additional_key_but_no_additional_operation():
 
 def test_failed_operations_can_be_left_out():
     failed = state(operations={"1": operation_row("failed"), "2": operation_row("succeeded")})
-    clean_run = sample_clean_run(
-        Observation((), state(operations={"1": operation_row("succeeded")}))
-    )
-    observation = Observation((), failed)
+    clean_run = sample_clean_run(observed((), state(operations={"1": operation_row("succeeded")})))
+    observation = observed((), failed)
 
     assert state_differences(observation, clean_run).additions
     assert not state_differences(observation, clean_run, include_failed=False).additions

@@ -18,7 +18,14 @@ from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
 from hosting_emulator_lab.run_conditions import RunConditions
-from tests.lab.judge.samples import exchange, requests, sample_clean_run, sample_observation, state
+from tests.lab.judge.samples import (
+    exchange,
+    observed,
+    requests,
+    sample_clean_run,
+    sample_observation,
+    state,
+)
 
 PATIENCE_S = 10.0
 
@@ -126,7 +133,7 @@ def listing(*cursors: str | None) -> Observation:
             content["next_cursor"] = cursor
         responses[(0, number)] = ObservedResponse(9, content)
         query = f"cursor={cursor}"
-    return Observation(number_requests(exchanges, responses), state())
+    return observed(number_requests(exchanges, responses), state())
 
 
 WHOLE_LIST = listing("abc", None)
