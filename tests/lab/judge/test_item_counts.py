@@ -136,6 +136,26 @@ def test_a_number_that_does_not_count_received_items_shows_no_missing_page() -> 
     assert missing_text(clean_run("project 7"), "project 5") == ""
 
 
+def test_only_the_items_of_pages_that_arrived_are_received() -> None:
+    page = {"items": [{"id": "D1"}, "no object"]}
+    rows = [
+        exchange("list_deployments", n=1),
+        exchange("list_deployments", 404, n=2),
+        exchange("list_deployments", n=3, lost="timeout"),
+        exchange("get_operation", n=4),
+        exchange("list_deployments", n=5),
+        exchange("list_deployments", n=6),
+    ]
+    contents = [page, page, page, page, {"items": "none"}, [page]]
+    responses = {
+        (0, number): ObservedResponse(2, content) for number, content in enumerate(contents, 1)
+    }
+
+    observation = sample_observation(requests=number_requests(rows, responses))
+
+    assert observation.received_items == [{"id": "D1"}]
+
+
 def test_the_items_of_the_clean_run_are_collected_once_for_all_trials() -> None:
     clean = clean_run("deployments: 7")
 
