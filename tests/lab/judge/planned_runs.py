@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from hosting_emulator.sdk import ConductFinding
-from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator_lab.judge.client_requests import NumberedRequest, number_requests
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, Trial
-from tests.lab.judge.samples import observed, requests, state
+from tests.lab.judge.samples import exchange, observed, state
 
 #: Returns the result of a trial, which is alone or not. None stands for a trial that survives.
 Results = Callable[[Trial, bool], TrialResult | None]
@@ -40,7 +40,8 @@ class PlannedRuns(TrialRuns):
     `findings` are the conduct findings of clean runs by the text of their trial, to which ` alone` may
     be appended. `missed` is the number of requests that reached the default world in the run with a
     base path. `refused` are the numbers of the requests that the clean runs see refused, and
-    `unauthenticated` is the number of further requests without a valid token. `log` lists the texts
+    `unauthenticated` is the number of further requests without a valid token. With `has_keys`, all clean
+    runs send the same Idempotency-Keys. `log` lists the texts
     of all runs, with ` alone` where a run was alone.
     """
 
@@ -54,11 +55,15 @@ class PlannedRuns(TrialRuns):
         missed: int = 0,
         refused: Sequence[int] = (),
         unauthenticated: int = 0,
+        has_keys: bool = False,
     ) -> None:
         super().__init__(self._no_run, limit_s=None, skip_rules=())
         self._results = results
         self._clean_ends = clean_ends
-        self._requests: tuple[NumberedRequest, ...] = requests(*calls)
+        self._requests: tuple[NumberedRequest, ...] = number_requests(
+            exchange(call, n=n, idempotency_key=f"k-{n}" if has_keys else None)
+            for n, call in enumerate(calls, 1)
+        )
         self._findings = findings or {}
         self._missed = missed
         self._exchanges = [

@@ -230,7 +230,11 @@ def exploration_with_failures() -> Exploration:
         ),
         result(f"{DOMAINS}/timeout/before_commit", verdict="not reached", hit=False),
         result(f"{DOMAINS}/stick/lasting", verdict="waits"),
-        result(f"{DOMAINS}/connection_reset/before_commit", reasons=("once: hung",), conduct=rude),
+        result(
+            f"{DOMAINS}/connection_reset/before_commit",
+            reasons=("once: hung",),
+            conduct=(*rude, findings[0]),
+        ),
         clean_run=clean_run,
         plan=plan,
         stop_reason="interrupted",

@@ -202,6 +202,16 @@ def test_a_merged_cause_has_the_higher_severity() -> None:
     assert (cause.id, cause.severity) == ("key-value-lost", "error")
 
 
+@pytest.mark.parametrize("severities", [("error", "note"), ("note", "error")])
+def test_a_cause_has_the_highest_severity_of_its_symptoms(severities: tuple[str, str]) -> None:
+    symptoms = [
+        (rule_cause(finding("secret-in-url", severity)), Symptom("clean", severity))
+        for severity in severities
+    ]
+    [cause] = gather_causes(symptoms, {})
+    assert (cause.severity, len(cause.symptoms)) == ("error", 2)
+
+
 @pytest.mark.parametrize("verdict", ["survived", "differs", "blind success"])
 def test_a_client_that_never_polls_and_claims_success_takes_accepted_for_done(
     verdict: Verdict,

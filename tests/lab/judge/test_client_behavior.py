@@ -35,6 +35,13 @@ def test_an_effect_is_the_strongest_difference(altered: ClientBehavior, effect: 
     assert effect_of(altered, USUAL, USUAL) == effect
 
 
+def test_the_order_of_printed_lines_counts_if_it_is_the_same_in_both_unaltered_runs() -> None:
+    usual = behavior(lines=("first", "second"))
+    reversed_lines = behavior(lines=("second", "first"))
+    assert effect_of(reversed_lines, usual, usual) == "shows"
+    assert effect_of(reversed_lines, usual, reversed_lines) == "ignores"
+
+
 def test_a_difference_between_the_unaltered_runs_does_not_count() -> None:
     first = behavior("POST /keys ci-17", lines=("took 3 ms",))
     second = behavior("POST /keys ci-18", lines=("took 4 ms",))

@@ -124,7 +124,10 @@ def test_causes_are_told_as_soon_as_a_run_shows_them() -> None:
     assert {cause.id for cause in judgment.causes} == {"secret-in-url", "done-twice"}
 
 
-def test_a_judgment_that_is_interrupted_after_its_first_run_reports_what_it_showed() -> None:
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_a_judgment_that_is_interrupted_after_its_first_run_reports_what_it_showed(
+    has_keys: bool,
+) -> None:
     reasons: list[str] = []
 
     def ends(trial: CleanTrial, alone: bool) -> RunEnd:
@@ -133,7 +136,7 @@ def test_a_judgment_that_is_interrupted_after_its_first_run_reports_what_it_show
             raise RunsStopped
         return RunEnd(0, duration_s=0.5, printed_lines=("done",))
 
-    runs = PlannedRuns(doubles_after_lost_response, ends)
+    runs = PlannedRuns(doubles_after_lost_response, ends, has_keys=has_keys)
     judgment = judge(runs, stop_reason=lambda: " ".join(reasons[:1]))
     assert [cause.id for cause in judgment.causes] == ["done-twice"]
     assert judgment.tried == 1
@@ -338,8 +341,15 @@ def test_clean_runs_that_disturb_each_other_are_made_one_after_the_other() -> No
         is_disturbed = trial.kind == "base-path" and not alone
         return RunEnd(1 if is_disturbed else 0, duration_s=0.5)
 
-    runs = PlannedRuns(clean_ends=ends)
-    judgment = judge(runs, jobs=4)
+    thread_ids: set[int] = set()
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if not alone:
+            thread_ids.add(threading.get_ident())
+        return None
+
+    judgment = judge(PlannedRuns(results, ends), jobs=4)
+    assert len(thread_ids) <= 2, "all points in one thread, and then all alterations in another"
     assert judgment.remarks == [INTERFERENCE]
     assert judgment.exit_code == 0
 

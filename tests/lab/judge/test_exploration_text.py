@@ -32,6 +32,12 @@ def test_colors_change_no_word_of_the_text_report():
     assert re.sub(r"\x1b\[\d+m", "", colored_text) == report_text(exploration)
 
 
+def test_a_plan_without_points_has_an_empty_matrix():
+    text = report_text(sample_exploration(plan=plan_points((), faults=["timeout"])))
+
+    assert "0 runs: nothing." in text
+
+
 # --- Matrix --------------------------------------------------------------------------------------
 
 

@@ -145,8 +145,9 @@ def test_only_the_items_of_pages_that_arrived_are_received() -> None:
         exchange("get_operation", n=4),
         exchange("list_deployments", n=5),
         exchange("list_deployments", n=6),
+        exchange("list_deployments", n=7),
     ]
-    contents = [page, page, page, page, {"items": "none"}, [page]]
+    contents = [page, page, page, page, {"items": "none"}, [page], {}]
     responses = {
         (0, number): ObservedResponse(2, content) for number, content in enumerate(contents, 1)
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.judge import run_visit
 from hosting_emulator_lab.judge.client_requests import number_requests
 from hosting_emulator_lab.judge.exchange_counts import FastAttempts
@@ -210,11 +211,24 @@ def test_an_earlier_operation_hits_a_client_that_begins_another_and_is_no_change
     assert changed_rows(clean.start, observation.state) == ({DOMAINS_QUEUED: 1} if sends else {})
 
 
+def test_an_earlier_operation_that_the_emulator_refuses_hits_no_client(api: HttpWorld) -> None:
+    rows = [exchange("apply_project_domains", 202, project="unknown")]
+    clean = clean_run(api, "apply_project_domains")
+    clean = replace(clean, observation=replace(clean.observation, requests=number_requests(rows)))
+    visit = begun(api, RunVisit(FaultPoint.read("apply_project_domains#1/queued/lasting"), clean))
+
+    api.apply_domains()
+
+    assert not ended(api, visit).hit
+
+
 def test_a_visit_with_a_fault_counts_what_it_hits_and_reads_what_the_client_sent(
     api: HttpWorld,
 ) -> None:
     fault: dict[str, Any] = {"abort": {"code": "forbidden"}, "call": "list_deployments"}
     visit = begun(api, RunVisit(fault=fault))
+    with HostingEmulator.fresh(api.emulator.control) as other_world:
+        assert HttpWorld(other_world).deployments().status == 200
     api.deployments()
     api.deployments()
     api.dns()
@@ -260,14 +274,20 @@ def test_a_clean_run_with_more_requests_than_a_log_stores_is_refused(
 def test_only_the_first_bodies_of_a_run_are_read(
     api: HttpWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_visit, "_MOST_BODIES", 1)
+    monkeypatch.setattr(run_visit, "_MOST_BODIES", 2)
     visit = begun(api, RunVisit())
     api.dns()
     api.create_key("first")
     api.create_key("second")
+    api.create_key("third")
     observation = ended(api, visit)
 
-    assert [text.partition("{")[2] for text in observation.sent] == ["", '"name": "first"}', ""]
+    assert [text.partition("{")[2] for text in observation.sent] == [
+        "",
+        '"name": "first"}',
+        '"name": "second"}',
+        "",
+    ]
 
 
 def test_a_run_in_running_time_is_compared_an_hour_after_its_beginning(api: HttpWorld) -> None:

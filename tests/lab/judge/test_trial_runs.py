@@ -28,6 +28,8 @@ from tests.lab.judge.samples import (
 )
 
 PATIENCE_S = 10.0
+#: A run that waits for others does not end within this time.
+TOO_SHORT_S = 0.03
 
 
 class StopHere(Exception):
@@ -195,6 +197,54 @@ def test_a_client_stopped_at_a_page_only_if_its_clean_run_reads_on(
 
     assert result_of("vary/1", FIRST_PAGE, clean, ("done",)).stopped_at_page == page
     assert result_of("vary/1", WHOLE_LIST, clean, ("done",)).stopped_at_page == ""
+
+
+@pytest.mark.parametrize(
+    "trial", ["alter/list_deployments/2xx/status", "accept/list_deployments#1"]
+)
+def test_an_alteration_that_met_no_response_did_not_hit(trial: str) -> None:
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        visit.observation = WHOLE_LIST
+        return RunEnd(0, printed_lines=("done",))
+
+    runs = TrialRuns(perform, limit_s=None)
+
+    assert not runs.trial(read_trial(trial), clean_run_that_lists(WHOLE_LIST)).hit
+
+
+def test_a_run_that_is_alone_waits_until_other_runs_have_ended() -> None:
+    is_running = threading.Event()
+    may_end = threading.Event()
+    log: list[str] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        if visit.point is not None:
+            is_running.set()
+            may_end.wait(PATIENCE_S)
+        log.append("clean" if visit.point is None else str(visit.point))
+        visit.observation = sample_observation(hit=True)
+        return RunEnd(0)
+
+    runs = TrialRuns(perform, limit_s=None)
+    trial = read_trial("create_user_api_key#1/connection_reset/after_commit")
+    beside = threading.Thread(target=runs.trial, args=(trial, sample_clean_run()))
+    alone = threading.Thread(
+        target=runs.clean, args=(CleanTrial(), PATIENCE_S), kwargs={"alone": True}
+    )
+
+    beside.start()
+    assert is_running.wait(PATIENCE_S)
+    alone.start()
+    alone.join(TOO_SHORT_S)
+    may_end.set()
+    beside.join(PATIENCE_S)
+    alone.join(PATIENCE_S)
+
+    assert log == [str(trial), "clean"]
 
 
 @pytest.mark.parametrize(

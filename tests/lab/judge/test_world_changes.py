@@ -93,9 +93,12 @@ def test_an_operation_of_another_program_is_not_a_change_of_the_run() -> None:
 
 def test_a_chapter_that_was_released_changes_nothing() -> None:
     observation: Any = _Observation()
-    chapter: Any = _Chapter(0, "default")
-    chapter.released = True
+    released: Any = _Chapter(0, "default")
+    released.released = True
+    later: Any = _Chapter(1, "default")
     run_world: Any = _World()
     start = state(user_api_keys={"1": key_row("old")})
-    assert WorldChanges(run_world).state(start, observation, [chapter]) == start
+    assert WorldChanges(run_world).state(start, observation, [released]) == start
     assert observation.exports == []
+    rows = WorldChanges(run_world).state(start, observation, [released, later])
+    assert rows["API key"].total() == 2

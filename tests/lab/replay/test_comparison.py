@@ -67,6 +67,7 @@ def compared(
             {"says": f"{B} at 2026-02-30T00:00:00Z"},
         ),  # no moment
         ({"host": "shop.prod.localhost"}, {"host": "shop.world-9.prod.localhost"}),
+        ({"host": "shop.example"}, {"host": "shop.world-9.example"}),
         (
             {"a": "http://127.0.0.1:1/x", "b": "http://127.0.0.1:1/x"},
             {"a": "http://127.0.0.1:2/x", "b": "http://localhost/worlds/w/x"},

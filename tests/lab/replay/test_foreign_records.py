@@ -128,8 +128,13 @@ def test_a_browser_recording_is_replayed_as_the_owner(api: HttpWorld, saved: Any
         "#1 GET https://cdn.example/app.js",
         f"#2 OPTIONS {ELSEWHERE}{record.requests[0].target}",
     )
-    assert "the recording does not name the user of each request" in report.notes[-1]
-    assert "is mapped to shop of world-" in report.notes[0]
+    project, organization, *notes = report.notes
+    assert re.fullmatch(rf"0W\w{{24}} is mapped to shop of {fresh.name}", project)
+    assert re.fullmatch(rf"0W\w{{24}} is mapped to its organization of {fresh.name}", organization)
+    assert notes == [
+        "the recording does not name the user of each request: such requests are sent as the "
+        "owner, or as --user"
+    ]
 
 
 def test_calls_of_a_browser_recording_are_recognized_by_method_and_path(saved: Any):
