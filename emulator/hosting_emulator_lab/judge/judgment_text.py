@@ -96,7 +96,7 @@ def _section(heading: str, texts: Sequence[str]) -> Iterator[str]:
 
 def _labelled(label: str, text: str) -> Iterator[str]:
     prefix = _INDENT + " " * _LABEL_WIDTH
-    lines = _wrapped(text, _WIDTH - len(prefix)) or [""]
+    lines = _wrapped(text, _WIDTH - len(prefix))
     yield f"{_INDENT}{label:<{_LABEL_WIDTH}}{lines[0]}"
     for line in lines[1:]:
         yield prefix + line
