@@ -49,13 +49,13 @@ REQUESTS: tuple[tuple[str, int, JsonObject], ...] = (
     ("set_project_powered_by_flag", 400, REFUSAL),
     ("set_project_powered_by_flag", 200, {"project_id": SHOP, "enabled": True}),
     ("apply_project_domains", 202, {**OPERATION, "id": "o-2"}),
-    ("apply_project_domains", 202, {**OPERATION, "id": "o-3"}),
     ("create_user_api_key", 200, {"key": {"id": "k-1"}, "value": None, "replayed": True}),
+    ("apply_project_domains", 202, {**OPERATION, "id": "o-3"}),
 )
 #: The number of the request on which a fault of the world itself acts after the commit.
 FAULTY_REQUEST = 10
 #: The number of the request that receives a replay.
-REPLAYED_REQUEST = 12
+REPLAYED_REQUEST = 11
 HEADERS = (("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("Date", "today"))
 EXCHANGES = [
     exchange(

@@ -157,7 +157,9 @@ def test_a_retry_under_a_new_name_is_one_cause_whether_the_first_request_took_ef
     renamed = result("create_user_api_key#1/timeout/before_commit", "differs")
     elsewhere = result("set_project_powered_by_flag#1/timeout/before_commit", "differs")
 
-    assert ids(doubled, renamed) == ["done-twice"]
+    [cause] = causes(doubled, renamed)
+    assert cause.id == "done-twice"
+    assert [symptom.verdict for symptom in cause.symptoms] == ["doubled", "differs"]
     assert ids(doubled, renamed, elsewhere) == ["done-twice", "result-differs"]
 
 
