@@ -11,6 +11,7 @@ from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom, rule_cause
 from hosting_emulator_lab.judge.client_behavior import Effect
+from hosting_emulator_lab.judge.client_requests import number_requests
 from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
 from hosting_emulator_lab.judge.exploration import Exploration
 from hosting_emulator_lab.judge.fault_points import FaultPoint
@@ -22,7 +23,6 @@ from hosting_emulator_lab.judge.trials import read_trial
 from tests.lab.judge.samples import (
     exchange,
     key_row,
-    number_requests,
     result,
     sample_clean_run,
     sample_observation,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hosting_emulator.sdk import JsonObject
-from hosting_emulator_lab.judge.accepted_requests import refused_request
+from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial, refused_request
 from hosting_emulator_lab.judge.alterations import alteration_of, plan_alterations
 from hosting_emulator_lab.judge.armed_points import protected_fault
 from hosting_emulator_lab.judge.client_judge import SEEDS
@@ -133,8 +133,8 @@ def _accepted_lines() -> Iterator[str]:
         if trial is not None:
             yield f"#{row.n}: {trial}: {json.dumps(trial.fault(CLEAN_REQUESTS))}"
     for text in ("accept/redeem_ticket#2", "accept/create_dev_access_ticket#1"):
-        trial = read_trial(text)
-        yield f"{text}: {json.dumps(trial.fault(CLEAN_REQUESTS))}"
+        fault = AcceptedTrial.read(text).fault(CLEAN_REQUESTS)
+        yield f"{text}: {json.dumps(fault)}"
 
 
 def _condition_lines() -> Iterator[str]:

@@ -139,7 +139,7 @@ def test_a_recording_of_the_emulator_contains_its_world_and_the_senders():
     }
     redeemed = {**entry, "_number": 8, "_call": "redeem_ticket"}
     lost = {**entry, "_number": 9, "_lost": "timeout", "_principal": None, "_call": None}
-    world = {
+    world: dict[str, Any] = {
         "name": "w",
         "at": "2026-01-01T00:00:00Z",
         "began_at": "2025-01-01T00:00:00Z",
@@ -182,7 +182,7 @@ def test_a_recording_of_the_emulator_contains_its_world_and_the_senders():
 
 
 def test_a_recording_of_a_browser_contains_the_calls_without_the_headers_of_its_page():
-    call = {
+    call: dict[str, Any] = {
         "startedDateTime": "2026-01-01T01:00:00.5+01:00",
         "_call": "get_operation",
         "request": {
