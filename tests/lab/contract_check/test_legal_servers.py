@@ -13,15 +13,17 @@ from tests.lab.contract_check.legal import LEGAL, Legal
 from tests.lab.contract_check.mutations import refuse
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
+from tests.lab.contract_check.whole_reports import legal_report, recorded_text, report_text
 from tests.support.in_process import fresh_world
 
 
 @pytest.mark.parametrize("legal", LEGAL, ids=lambda legal: legal.name)
 def test_an_unusual_server_within_the_contract_breaks_no_sentence(legal: Legal) -> None:
-    report = TamperedWorld(legal.make()).checked()
+    report = legal_report(legal)
 
     assert differing(report) == {}
     assert with_verdict(report, "skipped").keys() >= legal.skipped
+    assert report_text(report) == recorded_text("legal_servers.txt", legal.name)
 
 
 @pytest.mark.parametrize("limit", ["30/60s", "10/60s"])

@@ -7,12 +7,19 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator_lab.contract_check import ALLOWED, check
+from hosting_emulator_lab.contract_check import check
 from hosting_emulator_lab.contract_check.options import TOKENS
 from tests.lab.contract_check.alternatives import Alternative, alternatives
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
+from tests.lab.contract_check.whole_reports import (
+    OTHER_OPTIONS,
+    emulator_text,
+    options_report,
+    recorded_text,
+    report_text,
+)
 from tests.support.varied_worlds import new_varied_world
 
 ALTERNATIVES = list(alternatives())
@@ -90,16 +97,15 @@ def test_the_contract_check_passes_on_every_project_with_every_clock(
         assert differing(report).keys() <= alternative.breaks
 
 
-@pytest.mark.parametrize("allowed", [(), *((word,) for word in ALLOWED)], ids=" ".join)
-def test_the_contract_check_explains_each_skipped_sentence_for_every_permission(
-    allowed: tuple[str, ...],
-) -> None:
-    report = TamperedWorld().checked(allow=frozenset(allowed))
+def test_a_contract_check_sends_exactly_these_requests_and_reports_exactly_this() -> None:
+    assert emulator_text() == recorded_text("emulator.txt", "the emulator")
 
-    assert differing(report) == {}
-    skipped = with_verdict(report, "skipped")
-    assert skipped
-    assert all(why != ["no response showed it"] for why in skipped.values()), skipped
+
+@pytest.mark.parametrize("name", OTHER_OPTIONS)
+def test_a_contract_check_with_other_options_reports_exactly_these_differences(name: str) -> None:
+    report = options_report(name)
+
+    assert report_text(report) == recorded_text("options.txt", name)
 
 
 def test_a_contract_check_without_permissions_leaves_the_world_unchanged(

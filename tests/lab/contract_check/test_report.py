@@ -15,6 +15,9 @@ from hosting_emulator_lab.contract_check.created_records import CreatedRecords
 from hosting_emulator_lab.contract_check.response import ServerResponse
 from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 from tests.lab.contract_check.check_run import differing, with_verdict
+from tests.lab.contract_check.deviations import DEVIATIONS
+from tests.lab.contract_check.hidden import HIDDEN
+from tests.lab.contract_check.legal import LEGAL
 from tests.lab.contract_check.mutations import (
     LimitedOnce,
     is_successful_poll,
@@ -24,6 +27,7 @@ from tests.lab.contract_check.mutations import (
 from tests.lab.contract_check.people import TakesFor
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
+from tests.lab.contract_check.whole_reports import FOLDER, OTHER_OPTIONS, recorded_sections
 
 
 class IsQueuedAgain(Tampering):
@@ -413,3 +417,17 @@ def test_the_audience_and_the_time_of_an_access_token_are_observed(
 
     assert behavior.record_audience(token) == issued_at_ms
     assert behavior.values.get("token_audience") == audience
+
+
+def test_every_section_of_a_golden_file_has_a_server_or_options() -> None:
+    names = {
+        "deviations.txt": [deviation.name for deviation in DEVIATIONS],
+        "emulator.txt": ["the emulator"],
+        "hidden_deviations.txt": [hidden.name for hidden in HIDDEN],
+        "legal_servers.txt": [legal.name for legal in LEGAL],
+        "options.txt": list(OTHER_OPTIONS),
+    }
+
+    assert {path.name for path in FOLDER.iterdir()} == names.keys()
+    for file, expected_names in names.items():
+        assert list(recorded_sections(file)) == expected_names
