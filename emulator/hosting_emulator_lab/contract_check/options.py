@@ -116,7 +116,7 @@ def _validate_tokens(options: CheckOptions) -> None:
     for name in TOKENS:
         value = getattr(options, name)
         if value is not None and not (value.isascii() and value.isprintable() and value.strip()):
-            option = name.replace("_", "-")
+            option = "user-api-key" if name == "api_key" else name.replace("_", "-")
             raise CheckRefused(f"--{option} cannot be sent: it is not plain text of one line")
 
 

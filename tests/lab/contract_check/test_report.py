@@ -18,6 +18,7 @@ from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.deviations import DEVIATIONS
 from tests.lab.contract_check.hidden import HIDDEN
 from tests.lab.contract_check.legal import LEGAL
+from tests.lab.contract_check.legal_refusals import LEGAL_REFUSALS
 from tests.lab.contract_check.mutations import (
     LimitedOnce,
     is_successful_poll,
@@ -424,6 +425,7 @@ def test_every_section_of_a_golden_file_has_a_server_or_options() -> None:
         "deviations.txt": [deviation.name for deviation in DEVIATIONS],
         "emulator.txt": ["the emulator"],
         "hidden_deviations.txt": [hidden.name for hidden in HIDDEN],
+        "legal_refusals.txt": list(LEGAL_REFUSALS),
         "legal_servers.txt": [legal.name for legal in LEGAL],
         "options.txt": list(OTHER_OPTIONS),
     }

@@ -23,6 +23,7 @@ from hosting_emulator_lab.contract_check.run import UNUSED_ID
 from tests.lab.contract_check.deviations import DEVIATIONS, Deviation
 from tests.lab.contract_check.hidden import HIDDEN, HiddenDeviation
 from tests.lab.contract_check.legal import LEGAL, Legal
+from tests.lab.contract_check.legal_refusals import LEGAL_REFUSALS
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Tampering
 
@@ -237,6 +238,12 @@ def legal_report(legal: Legal) -> Report:
     return TamperedWorld(legal.make()).checked()
 
 
+def legal_refusal_report(name: str) -> Report:
+    """Check a server of LEGAL_REFUSALS."""
+    make, _ = LEGAL_REFUSALS[name]
+    return TamperedWorld(make()).checked()
+
+
 #: Checks of the emulator with other options than usual.
 OTHER_OPTIONS: dict[str, dict[str, Any]] = {
     "no permission": {"allow": frozenset()},
@@ -277,6 +284,8 @@ def new_sections() -> Iterator[tuple[str, str, str]]:
         yield "hidden_deviations.txt", hidden.name, report_text(hidden_report(hidden))
     for legal in LEGAL:
         yield "legal_servers.txt", legal.name, report_text(legal_report(legal))
+    for name in LEGAL_REFUSALS:
+        yield "legal_refusals.txt", name, report_text(legal_refusal_report(name))
 
 
 def recorded_text(file: str, name: str) -> str:

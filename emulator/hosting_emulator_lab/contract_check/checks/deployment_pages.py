@@ -93,7 +93,7 @@ def _page_through(run: CheckRun, limit: str) -> None:
     if total < 2:
         run.evidence.skips(
             (_PAGING_KEY, "page.next_cursor"),
-            f"the project has {total} deployments: use a project with more",
+            "the project has fewer than two deployments: use a project with more",
         )
         return
     query = f"?{limit}={max(1, min(total // 3, 25))}"

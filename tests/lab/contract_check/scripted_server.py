@@ -1,0 +1,112 @@
+"""One check against a server whose responses a test computes.
+
+Such a check takes a millisecond, so a test can try many servers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from hosting_emulator_lab.contract_check import CheckOptions
+from hosting_emulator_lab.contract_check.address import Address
+from hosting_emulator_lab.contract_check.declared_check import Check
+from hosting_emulator_lab.contract_check.response import ServerResponse
+from hosting_emulator_lab.contract_check.run import CheckRun
+
+PROJECT_ID = "01KJMMA63J0000006KE0JJKC47"
+ORGANIZATION_ID = "01KJMMA63J0000006KE0JJKC48"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request of the check. `body` is None if it is not a JSON object."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A response of the server. Problems get their usual members."""
+
+    document: Any
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Respond = Callable[[Request], Reply]
+
+
+def problem(status: int, code: str) -> Reply:
+    """Return a valid problem."""
+    document = {
+        "type": f"https://docs.example/errors/{code.replace('_', '-')}",
+        "title": "No",
+        "status": status,
+        "code": code,
+        "request_id": "r-1",
+        "retryable": False,
+        "suggested_action": "Change the request.",
+    }
+    headers = {"Content-Type": "application/problem+json", "X-Request-Id": "r-1"}
+    return Reply(document, status, headers)
+
+
+class _ScriptedAddress(Address):
+    def __init__(self, respond: Respond) -> None:
+        self._respond = respond
+
+    def exchange(
+        self, title: str, method: str, path: str, headers: Mapping[str, str], body: bytes | None
+    ) -> ServerResponse:
+        parts = urlsplit(path)
+        request = Request(
+            method, parts.path, dict(parse_qsl(parts.query)), headers, _json_object(body)
+        )
+        reply = self._respond(request)
+        all_headers = {"Content-Type": "application/json", **reply.headers}
+        content = json.dumps(reply.document).encode()
+        return ServerResponse(title, reply.status, tuple(all_headers.items()), content)
+
+
+def _json_object(body: bytes | None) -> dict[str, Any] | None:
+    try:
+        document = json.loads(body or b"")
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def make_check(declared_check: Check, respond: Respond, **options: Any) -> CheckRun:
+    """Make one check against a server. Return the run with the evidence."""
+    waits: list[float] = []
+    defaults: dict[str, Any] = {
+        "base_url": "https://api.example",
+        "token": "owner-token",
+        "project_id": PROJECT_ID,
+        "organization_id": ORGANIZATION_ID,
+        "pause": waits.append,
+        "run_id": "test",
+    }
+    check_options = CheckOptions(**{**defaults, **options})
+    run = CheckRun(check_options, _ScriptedAddress(respond), "")
+    declared_check.make(run)
+    return run
+
+
+def faults_of(run: CheckRun) -> list[str]:
+    """Return each difference with the keys of its sentences."""
+    return [f"{' '.join(difference.keys)}: {difference}" for difference in run.evidence.differences]
+
+
+def verdict_of(run: CheckRun, key: str) -> str:
+    """Return the verdict on a sentence with its observations."""
+    verdict, observations = run.evidence.verdict(key, "")
+    return f"{verdict}: {'; '.join(observations)}"
