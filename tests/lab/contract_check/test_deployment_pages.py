@@ -22,6 +22,7 @@ from tests.lab.contract_check.scripted_server import (
 
 _NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _PAGING = "deployments.page-through"
+_TOO_SHORT = "skipped: the project has fewer than two deployments: use a project with more"
 
 
 def deployment(number: int, minute: int) -> dict[str, Any]:
@@ -140,15 +141,13 @@ def test_the_check_reads_at_most_twelve_pages() -> None:
             {
                 "deployment.id": "skipped: the project has no deployments",
                 "deployment.url": "skipped: the project has no deployments",
-                _PAGING: "skipped: the project has fewer than two deployments: use a project with more",
-                "page.next_cursor": "skipped: the project has fewer than two deployments: use a project with more",
+                _PAGING: _TOO_SHORT,
+                "page.next_cursor": _TOO_SHORT,
             },
         ),
         (
             1,
-            {
-                _PAGING: "skipped: the project has fewer than two deployments: use a project with more"
-            },
+            {_PAGING: _TOO_SHORT},
         ),
     ],
 )

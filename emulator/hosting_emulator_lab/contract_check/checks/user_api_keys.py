@@ -173,7 +173,7 @@ def _judge_validity(run: CheckRun, first: ServerResponse) -> None:
         ("keys.days", "limit.key"),
         is_right,
         first,
-        f"the key is valid {valid_ms / _DAY_MS:.4g} days from {key['created_at']}",
+        f"the key is valid {valid_ms / _DAY_MS:.7g} days from {key['created_at']}",
     )
 
 

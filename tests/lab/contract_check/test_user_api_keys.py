@@ -1,0 +1,225 @@
+"""The check of user API keys judges a new key, its exact replay, and the lengths of names and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from hosting_emulator_lab.contract_check.checks.user_api_keys import create_user_api_key
+from tests.lab.contract_check.scripted_server import (
+    ORGANIZATION_ID,
+    PROJECT_ID,
+    Reply,
+    Request,
+    faults_of,
+    make_check,
+    problem,
+    verdict_of,
+)
+
+_NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+_VALUE = "phk_" + "".join(f"{number:02d}" for number in range(20))
+Document = dict[str, Any]
+
+
+def nothing(_document: Document) -> None:
+    """Change nothing."""
+
+
+class Server:
+    """A server that creates keys. `change` changes the first creation, `change_replay` its replays."""
+
+    def __init__(
+        self,
+        change: Callable[[Document], object] = nothing,
+        change_replay: Callable[[Document], object] = nothing,
+    ) -> None:
+        self._change = change
+        self._change_replay = change_replay
+        self._names: dict[str, str] = {}
+
+    def __call__(self, request: Request) -> Reply:
+        assert request.body is not None
+        name = request.body["name"]
+        idempotency_key = request.headers["Idempotency-Key"]
+        if "Authorization" not in request.headers:
+            return problem(401, "unauthenticated")
+        if request.headers["Authorization"].startswith("Bearer phk_"):
+            return problem(403, "interactive_login_required")
+        is_replay = idempotency_key in self._names
+        if is_replay and self._names[idempotency_key] != name:
+            return problem(409, "idempotency_key_reused")
+        self._names[idempotency_key] = name
+        number = list(self._names).index(idempotency_key)
+        document = self._creation(number, name)
+        if number == 0:
+            self._change(document)
+        if is_replay:
+            document |= {"replayed": True, "value": None}
+            self._change_replay(document)
+        return Reply(document, 200 if is_replay else 201)
+
+    def _creation(self, number: int, name: str) -> Document:
+        return {
+            "replayed": False,
+            "value": _VALUE if number == 0 else f"phk_another_{number}",
+            "request_id": "r-1",
+            "key": {
+                "id": f"01KJFYX1AR0002R33RZ3WT{number:04d}",
+                "organization_id": ORGANIZATION_ID,
+                "name": name,
+                "obfuscated_value": "phk_…",
+                "permissions": [],
+                "created_at": _NOON.isoformat(),
+                "expires_at": (_NOON + timedelta(days=90)).isoformat(),
+            },
+        }
+
+
+def edit(**members: Any) -> Callable[[Document], object]:
+    """Change the members of a creation."""
+    return lambda document: document.update(members)
+
+
+def edit_key(**members: Any) -> Callable[[Document], object]:
+    """Change the members of the key in a creation."""
+    return lambda document: document["key"].update(members)
+
+
+def expires(seconds: float) -> Callable[[Document], object]:
+    """Let the key expire a number of seconds later than 90 days after its creation."""
+    return edit_key(expires_at=(_NOON + timedelta(days=90, seconds=seconds)).isoformat())
+
+
+def shows_a_short_value(document: Document) -> None:
+    document["value"] = "phk_short"
+    document["key"]["obfuscated_value"] = "It is phk_short."
+
+
+def drop_key_member(name: str) -> Callable[[Document], object]:
+    return lambda document: document["key"].pop(name)
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        Server(),
+        Server(expires(1)),
+        Server(expires(-1)),
+        Server(edit_key(obfuscated_value=_VALUE[:19])),
+        Server(edit_key(obfuscated_value=f"…{_VALUE[-19:]}")),
+        Server(drop_key_member("organization_id")),
+        Server(drop_key_member("id")),
+        Server(change_replay=edit_key(created_at="2026-03-01T13:00:00.000+01:00")),
+        Server(change_replay=edit_key(permissions=["projects.read"])),
+        Server(change_replay=drop_key_member("name")),
+    ],
+)
+def test_a_key_within_the_contract_has_no_fault(server: Server) -> None:
+    assert faults_of(make_check(create_user_api_key, server)) == []
+
+
+_DAYS = "keys.days limit.key"
+_VALID = "the key is valid {} days from 2026-03-01T12:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("server", "faults"),
+    [
+        (Server(expires(1.001)), [f"{_DAYS}: {_VALID.format('90.00001')}"]),
+        (Server(expires(-1.001)), [f"{_DAYS}: {_VALID.format('89.99999')}"]),
+        (Server(expires(-86_400)), [f"{_DAYS}: {_VALID.format('89')}"]),
+        (
+            Server(edit_key(obfuscated_value=_VALUE[:20])),
+            ["key.metadata: obfuscated_value shows the value"],
+        ),
+        (
+            Server(edit_key(obfuscated_value=_VALUE[-20:])),
+            ["key.metadata: obfuscated_value shows the value"],
+        ),
+        (
+            Server(shows_a_short_value),
+            [
+                "key.metadata: obfuscated_value shows the value",
+                "keys.value-once: it shows a credential that was sent or shown before",
+            ],
+        ),
+        (Server(edit_key(name="x")), ["key.metadata: the key has another name"]),
+        (
+            Server(edit_key(organization_id=PROJECT_ID)),
+            ["auth.key-bound: the key is bound to another organization"],
+        ),
+        (
+            Server(edit(value="")),
+            [
+                "key.value: value: the value must be a non-empty string",
+                "key.value keys.value-once: the first creation shows no value",
+            ],
+        ),
+        (Server(edit(replayed=True)), ["key.replayed: replayed is not false"]),
+        (
+            Server(change_replay=edit(replayed=False)),
+            ["key.replayed: replayed is not true"],
+        ),
+        (
+            Server(change_replay=edit(value="phk_again")),
+            ["key.value keys.value-once keys.replay: an exact replay shows the value"],
+        ),
+        (
+            Server(change_replay=edit_key(id=PROJECT_ID)),
+            ["keys.replay keys.uncertainty: it is another key"],
+        ),
+        *(
+            (
+                Server(change_replay=edit_key(**{name: value})),
+                [f"keys.replay: the key has another {name}"],
+            )
+            for name, value in {
+                "name": "x",
+                "organization_id": PROJECT_ID,
+                "obfuscated_value": "phk_x",
+                "created_at": "2026-03-01T12:00:01Z",
+                "expires_at": "2026-05-31T12:00:00Z",
+            }.items()
+        ),
+    ],
+)
+def test_a_key_that_breaks_the_contract_has_these_faults(server: Server, faults: list[str]) -> None:
+    run = make_check(create_user_api_key, server)
+
+    observed = [f"{' '.join(row.keys)}: {row.fault}" for row in run.evidence.differences]
+    assert list(dict.fromkeys(observed)) == faults
+
+
+@pytest.mark.parametrize(
+    ("member", "key", "reason"),
+    [
+        ("organization_id", "auth.key-bound", "a name of 64): 201: the key names no organization"),
+        ("id", "keys.uncertainty", "exact replay): 200: the key has no id to compare"),
+    ],
+)
+def test_a_key_without_an_optional_member_leaves_a_sentence_skipped(
+    member: str, key: str, reason: str
+) -> None:
+    run = make_check(create_user_api_key, Server(drop_key_member(member)))
+
+    verdict = verdict_of(run, key).replace(", an additional field", "")
+    assert verdict.startswith("skipped: POST ")
+    assert verdict.endswith(reason)
+
+
+def test_the_check_remembers_the_value_and_the_idempotency_key_of_the_key_that_it_creates() -> None:
+    run = make_check(create_user_api_key, Server())
+
+    assert run.api_key == _VALUE
+    assert run.secrets[_VALUE] == "keys.value-once"
+    assert run.used_key == ("hosting-emulator-check-test-1", "create_user_api_key")
+    assert run.behavior.values == {
+        "unknown_body_fields": "ignored",
+        "key_created_status": 201,
+        "key_prefix": "phk_",
+        "key_replayed_status": 200,
+    }
