@@ -85,7 +85,7 @@ def _json_object(body: bytes | None) -> dict[str, Any] | None:
 
 
 def new_run(respond: Respond, **options: Any) -> CheckRun:
-    """Return a run that sends its requests to a server. Waiting takes no time."""
+    """Return a run that sends its requests to a server, also those to dev origins. Waiting takes no time."""
     defaults: dict[str, Any] = {
         "base_url": "https://api.example",
         "token": "owner-token",
@@ -93,6 +93,7 @@ def new_run(respond: Respond, **options: Any) -> CheckRun:
         "organization_id": ORGANIZATION_ID,
         "pause": lambda _: None,
         "run_id": "test",
+        "connect": lambda *_, **__: _ScriptedAddress(respond),
     }
     check_options = CheckOptions(**{**defaults, **options})
     return CheckRun(check_options, _ScriptedAddress(respond), "")

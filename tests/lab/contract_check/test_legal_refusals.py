@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.value_checks import is_integer
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.contract_check import check
-from hosting_emulator_lab.contract_check.address import Address, Unreachable
-from hosting_emulator_lab.contract_check.response import ServerResponse
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.legal_refusals import LEGAL_REFUSALS, ShowsOnlyAHiddenFlag, refuse
 from tests.lab.contract_check.people import TakesFor
@@ -84,31 +80,6 @@ def test_a_user_who_is_forbidden_everything_does_not_count_as_a_reader() -> None
 
     assert differing(report) == {}
     assert "compute.readers" in with_verdict(report, "skipped")
-
-
-class _UnreachableAddress(Address):
-    """An address whose name cannot be resolved."""
-
-    def exchange(self, *_: object) -> ServerResponse:
-        raise Unreachable("its name cannot be resolved")
-
-
-def test_tickets_cannot_be_judged_if_the_dev_origin_cannot_be_reached() -> None:
-    served = TamperedWorld()
-
-    def connect(url: str, **options: Any) -> Address:
-        if url.startswith("https://dev-"):
-            return _UnreachableAddress(url, timeout_s=1.0)
-        return served.connect(url, **options)
-
-    report = served.checked(connect=connect)
-
-    assert differing(report) == {}
-    (reason,) = with_verdict(report, "skipped")["states.ticket-once"]
-    assert reason == (
-        "the dev origin cannot be reached (its name cannot be resolved): "
-        "give its URL with --origin-url"
-    )
 
 
 def test_a_refusal_to_show_a_flag_that_is_shown_does_not_say_whether_its_time_is_renewed() -> None:
