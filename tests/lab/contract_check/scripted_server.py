@@ -34,7 +34,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """A response of the server. Problems get their usual members."""
+    """A response of the server. The body is a JSON document, unless it consists of bytes."""
 
     document: Any
     status: int = 200
@@ -72,7 +72,9 @@ class _ScriptedAddress(Address):
         )
         reply = self._respond(request)
         all_headers = {"Content-Type": "application/json", **reply.headers}
-        content = json.dumps(reply.document).encode()
+        content = reply.document
+        if not isinstance(content, bytes):
+            content = json.dumps(content).encode()
         return ServerResponse(title, reply.status, tuple(all_headers.items()), content)
 
 

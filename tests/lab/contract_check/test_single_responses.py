@@ -25,6 +25,7 @@ _REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "ticket": ("create_dev_access_ticket", {}),
     "key": ("create_user_api_key", {}),
     "operation": ("apply_project_domains", {}),
+    "compute": ("read_database_compute", {"query": "?environment=dev"}),
     "problem": ("get_dns_authorization", {"subject": UNUSED_ID}),
     "flag problem": ("set_project_powered_by_flag", {"subject": UNUSED_ID}),
 }
@@ -63,15 +64,16 @@ def changed(
 
 
 class Judged:
-    """A response with everything that the judge recorded about it."""
+    """Responses with everything that the judge recorded about them."""
 
-    def __init__(self, response: ServerResponse, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(self, *responses: ServerResponse, secrets: tuple[str, ...] = ()) -> None:
         self.evidence = Evidence()
         self.behavior = ServerBehavior()
         times = ServiceTimes(self.evidence)
         judge = ResponseJudge(_PROJECT, self.evidence, self.behavior, times)
         judge.secrets.update(dict.fromkeys(secrets, "ticket.once"))
-        judge.judge(response)
+        for response in responses:
+            judge.judge(response)
 
     @property
     def faults(self) -> list[str]:
@@ -329,8 +331,8 @@ def test_a_credential_in_a_header_or_body_breaks_the_sentence_that_forbids_it() 
     in_header = changed("dns", headers={"X-Debug": "token-123"})
     in_body = changed("dns", debug="token-123")
 
-    assert Judged(in_header, ("token-123", "other")).faults == [fault]
-    assert Judged(in_body, ("token-123", "other")).faults == [fault]
+    assert Judged(in_header, secrets=("token-123", "other")).faults == [fault]
+    assert Judged(in_body, secrets=("token-123", "other")).faults == [fault]
 
 
 @pytest.mark.parametrize("status", [413, 429])
@@ -385,3 +387,47 @@ def test_a_request_id_in_the_body_that_differs_from_the_header_is_noted() -> Non
 
 def test_the_status_of_a_success_is_observed_if_an_assumption_sets_it() -> None:
     assert Judged(changed("ticket", 200)).behavior.values == {"ticket_created_status": 200}
+
+
+@pytest.mark.parametrize(
+    ("observed_at", "faults"),
+    [
+        ("2026-03-01T12:00:00.000Z", []),
+        (
+            "2026-03-01T11:59:59.999Z",
+            ["compute.observed_at: observed_at is earlier than events before the request"],
+        ),
+    ],
+)
+def test_an_observation_is_at_most_five_minutes_older_than_earlier_events(
+    observed_at: str, faults: list[str]
+) -> None:
+    """The operation was created at 12:05."""
+    judged = Judged(operation(), changed("compute", observed_at=observed_at))
+
+    assert judged.faults == faults
+
+
+@pytest.mark.parametrize("name", ["created_at", "updated_at"])
+def test_creations_and_updates_are_events(name: str) -> None:
+    event = changed(
+        "operation", **{"updated_at": "2026-03-01T13:00:00Z", name: "2026-03-01T13:00:00Z"}
+    )
+
+    judged = Judged(event, response_of("compute"))
+
+    assert judged.faults[-1] == (
+        "compute.observed_at: observed_at is earlier than events before the request"
+    )
+
+
+def test_another_projects_documents_are_reported() -> None:
+    page = response_of("page").document
+    items = [{**page["items"][0], "project_id": UNUSED_ID}, *page["items"][1:]]
+
+    assert Judged(changed("flag", project_id=UNUSED_ID)).faults == [
+        "flag.project_id: project_id is another project's"
+    ]
+    assert Judged(changed("page", items=items)).faults == [
+        "deployments.page-through: items[].project_id is another project's"
+    ]
