@@ -1,0 +1,81 @@
+"""The check sends tokens that nobody issued, among them changed copies of its own token."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator_lab.contract_check.checks.authentication import (
+    replay_as_others,
+    send_invalid_tokens,
+)
+from hosting_emulator_lab.contract_check.response import ServerResponse
+from tests.lab.contract_check.scripted_server import Reply, new_run, problem, verdict_of
+
+_UNSIGNED = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0"
+_REFUSED = problem(401, "unauthenticated")
+
+
+@pytest.mark.parametrize(
+    ("token", "changed_tokens"),
+    [
+        ("opaque", []),
+        ("one.dot", []),
+        ("a.b.c.d", []),
+        ("header.payload.x", []),
+        ("header.payload.xy", ["header.payload.Ay", f"{_UNSIGNED}.payload."]),
+        ("header.payload.Ay", ["header.payload.By", f"{_UNSIGNED}.payload."]),
+    ],
+)
+def test_changed_copies_of_a_signed_token_are_sent(token: str, changed_tokens: list[str]) -> None:
+    sent: list[tuple[str, str]] = []
+    run = new_run(lambda _: _REFUSED, token=token)
+
+    def send(purpose: str, *, token: str) -> ServerResponse:
+        sent.append((purpose, token))
+        return run.read(purpose, token=token)
+
+    send_invalid_tokens(run, send)
+
+    purposes = ("a changed signature", "an unsigned token")
+    assert sent == [
+        ("without a token", ""),
+        ("an invented token", "hosting-emulator-check"),
+        *zip(purposes, changed_tokens, strict=False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "differing"),
+    [
+        (_REFUSED, []),
+        (problem(401, "forbidden"), ["auth.unauthenticated"]),
+        (Reply({}), ["auth.bearer", "bearer", "auth.kinds"]),
+    ],
+)
+def test_a_token_that_nobody_issued_must_be_refused(reply: Reply, differing: list[str]) -> None:
+    run = new_run(lambda _: reply)
+    run.evidence.working_calls.add("dns.call")
+
+    send_invalid_tokens(run, run.read)
+
+    keys = ("auth.bearer", "bearer", "auth.kinds", "auth.unauthenticated")
+    assert [key for key in keys if verdict_of(run, key).startswith("differs")] == differing
+    if reply == _REFUSED:
+        assert all(verdict_of(run, key).startswith("holds") for key in keys)
+
+
+@pytest.mark.parametrize("outsider_token", [None, "outsider"])
+def test_a_request_is_repeated_without_a_token_and_as_an_outsider(
+    outsider_token: str | None,
+) -> None:
+    judged: list[ServerResponse] = []
+    run = new_run(lambda _: _REFUSED, outsider_token=outsider_token)
+    run.evidence.working_calls.add("dns.call")
+
+    replay_as_others(run, run.read, judged.append)
+
+    assert verdict_of(run, "bearer").endswith(
+        "(the same key, without a token): 401 unauthenticated"
+    )
+    purposes = ["the same key, as an outsider"] if outsider_token else []
+    assert [response.purpose for response in judged] == purposes
