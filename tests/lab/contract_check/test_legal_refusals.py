@@ -7,12 +7,11 @@ import pytest
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.value_checks import is_integer
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator_lab.contract_check import check
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
-from tests.lab.contract_check.legal_refusals import LEGAL_REFUSALS, ShowsOnlyAHiddenFlag, refuse
+from tests.lab.contract_check.legal_refusals import LEGAL_REFUSALS, ShowsOnlyAHiddenFlag
 from tests.lab.contract_check.people import TakesFor
 from tests.lab.contract_check.tampered_world import TamperedWorld
-from tests.lab.contract_check.tampering_proxy import Exchange, Tampering, wrong_server
+from tests.lab.contract_check.tampering_proxy import wrong_server
 from tests.lab.contract_check.whole_reports import legal_refusal_report, recorded_text, report_text
 
 
@@ -57,29 +56,6 @@ def test_an_unknown_token_shows_nothing_about_forbidden_access(
 )
 def test_the_contract_check_recognizes_integers_of_any_size(value: float, expected: bool) -> None:
     assert is_integer(value) == expected
-
-
-class Forbids(Tampering):
-    """Forbids everything to the user of a token."""
-
-    def __init__(self) -> None:
-        self.token = ""
-
-    def after(self, exchange: Exchange) -> None:
-        if exchange.request_headers.get("Authorization") == f"Bearer {self.token}":
-            refuse(exchange, 403, "forbidden")
-
-
-def test_a_user_who_is_forbidden_everything_does_not_count_as_a_reader() -> None:
-    tampering = Forbids()
-    served = TamperedWorld(tampering)
-    options = served.options()
-    tampering.token = str(options.reader_token)
-
-    report = check(options)
-
-    assert differing(report) == {}
-    assert "compute.readers" in with_verdict(report, "skipped")
 
 
 def test_a_refusal_to_show_a_flag_that_is_shown_does_not_say_whether_its_time_is_renewed() -> None:

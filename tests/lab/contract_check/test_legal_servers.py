@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from hosting_emulator.contract.value_checks import is_timestamp, moment
 from hosting_emulator.sdk import HostingEmulator
 from tests.lab.contract_check.check_run import checked, differing, with_verdict
 from tests.lab.contract_check.legal import LEGAL, Legal
-from tests.lab.contract_check.mutations import refuse
 from tests.lab.contract_check.tampered_world import TamperedWorld
-from tests.lab.contract_check.tampering_proxy import Exchange, Tampering
 from tests.lab.contract_check.whole_reports import legal_report, recorded_text, report_text
 from tests.support.in_process import fresh_world
 
@@ -35,72 +31,6 @@ def test_a_configured_rate_limit_breaks_no_sentence(limit: str) -> None:
 
     assert differing(report) == {}
     assert any("429" in why[0] for why in with_verdict(report, "skipped").values())
-
-
-def test_a_rate_limit_is_not_judged_as_a_response_of_the_limited_call() -> None:
-    served = TamperedWorld(world=fresh_world())
-    served.set_assumptions(rate_limit="30/60s", listed_statuses="open")
-
-    report = served.checked(patience_s=5.0)
-
-    (reason,) = with_verdict(report, "skipped")["flag.statuses"]
-    assert reason == (
-        "PUT /v1/projects/{project_id}/powered-by-flag (without Idempotency-Key): 429 rate_limited: "
-        "a limit on all requests, not a response of this call"
-    )
-
-
-class RefusesPages(Tampering):
-    """Is unavailable for the pages that the check follows."""
-
-    def after(self, exchange: Exchange) -> None:
-        if exchange.path.endswith("/deployments?limit=15"):
-            refuse(exchange, 503, "service_unavailable")
-
-
-def test_pages_of_an_unavailable_service_are_skipped() -> None:
-    report = TamperedWorld(RefusesPages()).checked(allow=frozenset())
-
-    assert differing(report) == {}
-    (reason,) = with_verdict(report, "skipped")["deployments.page-through"]
-    assert reason == ("GET /v1/projects/{project_id}/deployments?limit=15: 503 service_unavailable")
-
-
-class ExpectsAnUnusualGeneration(Tampering):
-    """Accepts none of the source generations that the check tries."""
-
-    def before(self, exchange: Exchange) -> None:
-        if exchange.path.endswith("/source:initialize"):
-            exchange.request_body = re.sub(rb": \d+}", b": 123456}", exchange.request_body)
-
-
-def test_the_check_tries_twenty_source_generations() -> None:
-    report = TamperedWorld(ExpectsAnUnusualGeneration()).checked(allow=frozenset(["source"]))
-
-    assert differing(report) == {}
-    (reason,) = with_verdict(report, "skipped")["source.call"]
-    assert reason.endswith(": no expected_source_generation from 0 to 19 is accepted")
-    assert "(generation 19)" in reason
-
-
-class SendsRequestIds(Tampering):
-    """Sends an X-Request-Id with each success."""
-
-    def after(self, exchange: Exchange) -> None:
-        exchange.headers.setdefault("X-Request-Id", "r-1")
-
-
-@pytest.mark.parametrize(
-    ("tampering", "observed"), [(Tampering(), "absent"), (SendsRequestIds(), "echoed")]
-)
-def test_the_check_observes_whether_successes_have_a_request_id(
-    tampering: Tampering, observed: str
-) -> None:
-    report = TamperedWorld(tampering).checked(allow=frozenset())
-
-    rows = {row["name"]: row.get("observed") for row in report["observed"]}
-    assert rows["request_id_on_success"] == observed
-    assert report["notes"] == []
 
 
 def test_a_configured_body_limit_breaks_no_sentence(hosting_emulator: HostingEmulator) -> None:

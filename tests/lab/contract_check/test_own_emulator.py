@@ -183,26 +183,6 @@ def test_redacting_a_one_letter_token_leaves_the_report_readable(
     assert with_verdict(report, "unseen")
 
 
-def test_the_contract_report_names_an_operation_that_outlasts_the_patience() -> None:
-    served = TamperedWorld()
-    served.set_assumptions(source_profile="manual")
-
-    report = served.checked(patience_s=30)
-
-    assert differing(report) == {}
-    assert any("had not ended within --patience" in note for note in report["notes"])
-
-
-def test_the_contract_check_observes_an_operation_that_ends_immediately() -> None:
-    values = {"domains_profile": "immediate"}
-    served = TamperedWorld()
-    served.set_assumptions(**values)
-
-    report = served.checked(allow=frozenset(["domains"]))
-
-    assert report["assumptions"] == values
-
-
 def test_the_contract_check_replays_an_ended_operation_with_its_own_key() -> None:
     """The key of another call is tried in between."""
     report = TamperedWorld().checked(allow=frozenset({"flag", "domains"}))
@@ -249,22 +229,6 @@ def test_the_contract_check_needs_unusual_parameter_names_as_options(
     assert observed == {"unknown_query_parameters": unknown_query_parameters, **names}
 
 
-@pytest.mark.parametrize("unknown_query_parameters", ["ignored", "refused"])
-def test_the_contract_check_needs_an_unusual_name_of_the_cursor_as_an_option(
-    unknown_query_parameters: str,
-) -> None:
-    served = TamperedWorld()
-    served.set_assumptions(
-        cursor_parameter="from", unknown_query_parameters=unknown_query_parameters
-    )
-
-    report = served.checked(allow=frozenset())
-
-    assert differing(report) == {}
-    (reason,) = with_verdict(report, "skipped")["deployments.page-through"]
-    assert "set it with --assume cursor_parameter=NAME" in reason
-
-
 def test_the_contract_check_judges_an_operation_that_is_reconciled_and_fails() -> None:
     served = TamperedWorld()
     served.add_outcome(reconcile={"phase": "deploying", "then": "exhaust", "each": "1s"})
@@ -274,43 +238,6 @@ def test_the_contract_check_judges_an_operation_that_is_reconciled_and_fails() -
     assert differing(report) == {}
     judged = {**with_verdict(report, "holds"), **with_verdict(report, "undecided")}
     assert {"operation.reconciliation", "reconciliation-object", "error-object"} <= judged.keys()
-
-
-class EndsAtOnce(Tampering):
-    """Shows the end of an operation in the response that accepts it."""
-
-    def after(self, exchange: Exchange) -> None:
-        if exchange.status == 202:
-            exchange.json = {**exchange.json, "state": "succeeded", "result": {}}
-
-
-def test_an_operation_that_has_ended_when_it_is_accepted_shows_nothing_about_its_replay() -> None:
-    served = TamperedWorld(EndsAtOnce())
-    served.set_assumptions(domains_profile="immediate")
-
-    report = served.checked(allow=frozenset(["domains"]))
-
-    assert differing(report) == {}
-    (row,) = [row for row in report["observed"] if row["name"] == "operation_replay"]
-    assert "observed" not in row
-
-
-class PollsElsewhere(Tampering):
-    """Operations are polled at another path, which the Location header states."""
-
-    def before(self, exchange: Exchange) -> None:
-        exchange.path = exchange.path.replace("/v1/jobs/", "/v1/operations/").removesuffix("/state")
-
-    def after(self, exchange: Exchange) -> None:
-        if exchange.status == 202:
-            exchange.headers["Location"] = f"/v1/jobs/{exchange.json['id']}/state"
-
-
-def test_the_contract_check_polls_the_path_in_the_location_header() -> None:
-    report = TamperedWorld(PollsElsewhere()).checked(allow=frozenset(["domains"]))
-
-    assert differing(report) == {}
-    assert report["assumptions"]["operation_path"] == "/v1/jobs/{operation_id}/state"
 
 
 class StaysShown(Tampering):

@@ -161,6 +161,12 @@ def test_the_replay_of_an_ended_operation_may_show_its_current_state() -> None:
     assert run.behavior.values["operation_replay"] == "current"
 
 
+def test_an_operation_that_had_ended_when_it_was_accepted_shows_nothing_about_its_replay() -> None:
+    run, _ = checked(Server(_SUCCEEDED, accepted=_SUCCEEDED))
+
+    assert "operation_replay" not in run.behavior.values
+
+
 @pytest.mark.parametrize("replayed", [operation(id=_OTHER_ID), problem(409, "etag_mismatch")])
 def test_a_replay_with_another_result_shows_nothing_about_the_state(replayed: Reply) -> None:
     run, _ = checked(Server(_SUCCEEDED, replayed=replayed))
