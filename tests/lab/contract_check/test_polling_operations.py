@@ -216,6 +216,10 @@ _ENDED_WITH_DEPLOYMENT = operation("succeeded", deployment_id=_DEPLOYMENT_ID, re
             ["durable: it should have succeeded"],
         ),
         (
+            Server(operation("failed"), accepted=_SUCCEEDED),
+            ["durable: it had ended as succeeded"],
+        ),
+        (
             Server(_QUEUED, operation(blocking_operation_id=_ID), _SUCCEEDED),
             ["states.blocking: it waits for itself"],
         ),

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator_lab.contract_check.checks.user_api_keys import create_user_api_key
+from hosting_emulator_lab.contract_check.checks.user_api_keys import (
+    create_user_api_key,
+    use_user_api_key,
+)
 from tests.lab.contract_check.scripted_server import (
     ORGANIZATION_ID,
     PROJECT_ID,
@@ -16,6 +19,7 @@ from tests.lab.contract_check.scripted_server import (
     Request,
     faults_of,
     make_check,
+    new_run,
     problem,
     verdict_of,
 )
@@ -223,3 +227,131 @@ def test_the_check_remembers_the_value_and_the_idempotency_key_of_the_key_that_i
         "key_prefix": "phk_",
         "key_replayed_status": 200,
     }
+
+
+# --- Using a key ----------------------------------------------------------------------------------
+
+_OK = Reply({"status": "not_authorized", "zone": None, "scopes": [], "expires_at": None})
+_READ = "GET /v1/projects/{project_id}/edge-dns (with a user API key)"
+
+
+@pytest.mark.parametrize(
+    ("read", "own_key", "verdict"),
+    [
+        (_OK, True, f"holds: {_READ}: 200"),
+        (problem(403, "forbidden"), True, f"skipped: {_READ}: 403 forbidden: refused, but no"),
+        (
+            problem(404, "resource_not_found"),
+            True,
+            f"skipped: {_READ}: 404 resource_not_found: the key may not have the permission",
+        ),
+        (
+            problem(401, "unauthenticated"),
+            True,
+            f"differs: {_READ}: 401 unauthenticated: it should have succeeded",
+        ),
+        (
+            problem(401, "unauthenticated"),
+            False,
+            f"differs: {_READ}: 401 unauthenticated: it should have succeeded",
+        ),
+    ],
+)
+def test_a_key_can_be_used_to_read(read: Reply, own_key: bool, verdict: str) -> None:
+    refused = problem(403, "interactive_login_required")
+    run = new_run(
+        lambda request: read if request.method == "GET" else refused,
+        api_key=None if own_key else "phk_of-the-caller",
+    )
+    run.api_key = run.api_key or _VALUE
+    run.evidence.working_calls.add("keys.call")
+
+    use_user_api_key.make(run)
+
+    assert verdict_of(run, "auth.kinds").startswith(verdict)
+    # The check knows the whole value of a key that it created itself.
+    is_value_wrong = own_key and verdict.startswith("differs")
+    assert verdict_of(run, "key.value").startswith("differs") == is_value_wrong
+    for key in ("keys.session", "auth.session"):
+        assert verdict_of(run, key).startswith("holds: POST ")
+
+
+def test_a_key_shows_nothing_if_nothing_can_be_read() -> None:
+    run = new_run(lambda _: problem(403, "forbidden"), api_key="phk_1")
+    run.unreadable = "the reason"
+
+    use_user_api_key.make(run)
+
+    assert verdict_of(run, "auth.kinds") == "skipped: the reason"
+
+
+def test_without_a_key_the_sentences_are_skipped() -> None:
+    run = make_check(use_user_api_key, lambda _: _OK)
+
+    assert run.requests == 0
+    for key in ("keys.session", "auth.session", "auth.kinds", "auth.key-bound"):
+        assert verdict_of(run, key) == (
+            "skipped: it needs --user-api-key, or --allow keys to create one"
+        )
+
+
+# --- Refusals -------------------------------------------------------------------------------------
+
+
+def refusing(reply: Reply, matches: Callable[[Request], bool]) -> Callable[[Request], Reply]:
+    """Return a server of keys that sends a reply to the requests that match."""
+    server = Server()
+    return lambda request: reply if matches(request) else server(request)
+
+
+def name_of(request: Request) -> str:
+    return "" if request.body is None else str(request.body["name"])
+
+
+_INVALID = problem(400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("matches", "expected"),
+    [
+        (lambda request: len(name_of(request)) == 1, ["a name of 1: the name is within bounds"]),
+        (lambda request: "é" in name_of(request), ["a name of 64: the name is within bounds"]),
+        (
+            lambda request: len(request.headers["Idempotency-Key"]) == 128,
+            [
+                "an Idempotency-Key of 128: the key is within bounds",
+                "a name of 64: the name is within bounds",
+            ],
+        ),
+        (
+            lambda request: len(request.headers["Idempotency-Key"]) == 1,
+            ["an Idempotency-Key of 1: the key is within bounds"],
+        ),
+        (
+            lambda request: "hosting_emulator_check" in (request.body or {}),
+            [],
+        ),
+    ],
+)
+def test_names_and_keys_within_the_bounds_must_be_accepted(
+    matches: Callable[[Request], bool], expected: list[str]
+) -> None:
+    run = make_check(create_user_api_key, refusing(_INVALID, matches))
+
+    observed = [
+        f"{row.response.purpose.rpartition(', ')[2]}: {row.fault}"
+        for row in run.evidence.differences
+        if row.response is not None
+    ]
+    assert observed == expected
+    assert run.behavior.values["unknown_body_fields"] == ("ignored" if expected else "refused")
+
+
+@pytest.mark.parametrize("code", ["interactive_login_required", "forbidden"])
+def test_a_token_without_an_interactive_session_creates_no_key(code: str) -> None:
+    run = make_check(create_user_api_key, lambda _: problem(403, code))
+
+    assert run.requests == 1
+    assert faults_of(run) == []
+    for key in ("keys.call", "limit.key", "key.metadata", "auth.key-bound"):
+        assert verdict_of(run, key).endswith(f"{code}: --token must be from an interactive session")
