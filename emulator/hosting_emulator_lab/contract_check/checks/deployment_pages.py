@@ -133,8 +133,8 @@ def _record_order(run: CheckRun, whole_list: ServerResponse) -> None:
 def _discover_cursor(run: CheckRun, query: str, first_page: ServerResponse) -> str | None:
     def works(name: str) -> bool:
         second_page = _next_page(run, query, name, first_page, "next page")
-        has_items = second_page.ok and bool(_ids_on(second_page))
-        if has_items and _ids_on(second_page) != _ids_on(first_page):
+        second_ids = _ids_on(second_page)
+        if second_ids and second_ids != _ids_on(first_page):
             return True
         # If the server ignores unknown names, a name for which it refuses a value is the right
         # name.
