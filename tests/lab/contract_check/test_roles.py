@@ -231,26 +231,27 @@ def test_an_outsider_without_an_organization_shows_nothing(reply: Reply) -> None
     )
 
 
+_READ = "GET /v1/projects/{project_id}/edge-dns (without an organization)"
+_MAY_NEED_NONE = "the contract does not say whether this call needs an organization"
+
+
 @pytest.mark.parametrize(
     ("reply", "verdict"),
     [
-        (_NO_ORGANIZATION, "skipped: GET "),  # no correct request to the other reads succeeded
-        (_FORBIDDEN, "differs: GET "),
-        (_UNKNOWN, "skipped: GET "),
-        (_NOT_FOUND, "skipped: GET "),
-        (_OK, "skipped: GET "),
+        (_NO_ORGANIZATION, f"holds: {_READ}: 403 organization_required"),
+        (_FORBIDDEN, f"differs: {_READ}: 403 forbidden: its code should be organization_required"),
+        (_UNKNOWN, f"skipped: {_READ}: 401 unauthenticated: {_MAY_NEED_NONE}"),
+        (_NOT_FOUND, f"skipped: {_READ}: 404 resource_not_found: {_MAY_NEED_NONE}"),
+        (_OK, f"skipped: {_READ}: 200: {_MAY_NEED_NONE}"),
     ],
 )
 def test_reads_without_an_organization_need_one_or_the_contract_is_silent(
     reply: Reply, verdict: str
 ) -> None:
     run = run_with({"no_organization": reply})
-    run.evidence.working_calls.clear()
+    run.evidence.working_calls.add("dns.call")
 
     call_without_organization.make(run)
 
-    assert verdict_of(run, "auth.organization").startswith(verdict)
     assert run.requests == 3
-    run.evidence.working_calls.add("dns.call")
-    if reply == _NO_ORGANIZATION:
-        assert verdict_of(run, "auth.organization").startswith("holds: GET ")
+    assert verdict_of(run, "auth.organization").startswith(verdict)
