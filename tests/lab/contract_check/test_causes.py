@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import count
 from random import Random
 from typing import Any
@@ -146,7 +147,9 @@ def test_the_same_fault_in_several_fields_of_a_type_is_one_cause() -> None:
     causes = causes_of(
         [
             difference(("key.key", "ulid"), response("a"), "key.id: '1' is not a Ulid", "Key.id"),
-            difference(("operation.id", "ulid"), response("b"), "id: 'x' is not a Ulid", "Op.id"),
+            difference(
+                ("operation.id", "ulid"), response("b"), "operation_id: 'x' is not a Ulid", "Op.id"
+            ),
         ]
     )
 
@@ -220,6 +223,33 @@ def test_accepted_requests_are_one_cause_if_one_breaks_all_sentences_of_the_othe
         "it should have been refused: a name of 65; no name",
         "it should have been refused: half a body",
     ]
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "count"),
+    [
+        (400, "invalid_request", 2),
+        (422, "invalid_request", 2),
+        (400, "other", 1),
+        (500, "other", 1),
+    ],
+)
+def test_the_purposes_tell_requests_apart_that_were_refused_as_invalid(
+    status: int, code: str, count: int
+) -> None:
+    body = json.dumps({"code": code}).encode()
+    refusals = [
+        replace(response("a", purpose=purpose, body=body), status=status)
+        for purpose in ("a name of 64", "an additional field", "a name of 1")
+    ]
+    keys = (("keys.call",), ("flag.call",), ("dns.call",))
+    causes = causes_of(
+        difference(key, refusal, "it should have succeeded")
+        for key, refusal in zip(keys, refusals, strict=True)
+    )
+
+    # Numbers do not tell purposes apart.
+    assert len(causes) == count
 
 
 def test_a_difference_can_show_that_two_faults_have_one_cause() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hosting_emulator_lab.contract_check.clauses import CLAUSES
 from hosting_emulator_lab.contract_check.evidence import Evidence
 
 _KEY = "flag.body"
+_NOT_SHOWN = ("skipped", ["no response showed it"])
 #: The key of the sentence with the address of the call.
 _CALL = "flag.call"
 
@@ -82,3 +84,34 @@ def test_a_sentence_with_a_named_word_is_undecided_until_a_response_contains_the
 
     evidence.see_word("progress-object", "progress.phase", "queued")
     assert evidence.verdict("progress-object", "") == ("holds", ["a proof"])
+
+
+_NO_OPERATION = "no operation that was started"
+_NO_PROBLEM = "no problem had this field"
+
+
+def test_a_sentence_that_only_rare_responses_show_is_skipped_for_its_own_reason() -> None:
+    reasons = {
+        "operation.blocking_operation_id": f"{_NO_OPERATION} waited on another",
+        "states.blocking": f"{_NO_OPERATION} waited on another",
+        "operation.deployment_id": f"{_NO_OPERATION} created a deployment",
+        "operation.result": f"{_NO_OPERATION} had a result",
+        "operation.error": f"{_NO_OPERATION} failed",
+        "error-object": f"{_NO_OPERATION} failed",
+        "operation.reconciliation": f"{_NO_OPERATION} was being reconciled",
+        "reconciliation-object": f"{_NO_OPERATION} was being reconciled",
+        "problem.detail": _NO_PROBLEM,
+        "problem.instance": _NO_PROBLEM,
+        "problem.retry_after_seconds": f"{_NO_PROBLEM}: the server limited nothing",
+        "limit.retry-after": f"{_NO_PROBLEM}: the server limited nothing",
+        "deployment.artifact_digest": "no deployment had this field",
+        "deployment.url": "no deployment had this field",
+        "limit.zone": "no DNS zone is authorized",
+        "compute.placement": "neither environment has a database",
+    }
+    evidence = Evidence()
+
+    verdicts = {key: evidence.verdict(key, "") for key in CLAUSES}
+
+    rare = {key: verdict for key, verdict in verdicts.items() if verdict != _NOT_SHOWN}
+    assert rare == {key: ("skipped", [reason]) for key, reason in reasons.items()}

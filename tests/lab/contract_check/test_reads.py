@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -155,6 +156,11 @@ _SHARED = "compute.data_mode: data is shared, but dev and prod show different da
         ({"database": ...}, {"database": None}, []),
         ({"data_mode": "separate"}, {"database": None}, []),
         ({}, {"database": {**_DATABASE, "state": "x", "pending_state": "y"}}, []),
+        (
+            {"database": {**_DATABASE, "pending_state": "x"}},
+            {"database": {**_DATABASE, "pending_state": "y"}},
+            [],
+        ),
         ({}, {"database": {**_DATABASE, "branch": "main"}}, []),
         ({}, {"database": {**_DATABASE, "region": "eu"}}, []),
         ({"database": {**_DATABASE, "region": "us"}}, {"database": {**_DATABASE, "region": "eu"}}, [_SHARED]),
@@ -195,6 +201,15 @@ def test_dns_is_read_with_and_without_an_unknown_parameter(
             "edge-dns: 400 invalid_request: the DNS authorization cannot be read"
         )
         assert faults(run) == ["dns.call: it should have succeeded"]
+
+
+def test_the_time_at_which_an_access_token_was_issued_is_an_event() -> None:
+    claims = b64encode(b'{"iat": 1000}').decode()
+
+    run = make_check(read_dns, lambda _: _DNS, token=f"header.{claims}.signature")
+
+    assert run.times.has_advanced_beyond(1_000_000 - 5_001)
+    assert not run.times.has_advanced_beyond(1_000_000 - 5_000)
 
 
 _DATE = "Sun, 01 Mar 2026 12:00:0{} GMT"
