@@ -41,6 +41,9 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+#: Stands for a response that never arrives.
+SILENCE = Reply(None, 0)
+
 Respond = Callable[[Request], Reply]
 
 
@@ -71,6 +74,8 @@ class _ScriptedAddress(Address):
             method, parts.path, dict(parse_qsl(parts.query)), headers, _json_object(body)
         )
         reply = self._respond(request)
+        if reply == SILENCE:
+            return ServerResponse(title, broken="no response within 10 s")
         all_headers = {"Content-Type": "application/json", **reply.headers}
         content = reply.document
         if not isinstance(content, bytes):

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from hosting_emulator_lab.contract_check import CheckOptions, CheckRefused, Report, check
-from hosting_emulator_lab.contract_check.address import Unreachable
+from hosting_emulator_lab.contract_check.address import Address, Unreachable
 from tests.lab.contract_check.scripted_server import (
     PROJECT_ID,
+    SILENCE,
     Reply,
     Request,
     new_run,
@@ -35,7 +36,7 @@ def by_path(**replies: Reply) -> Callable[[Request], Reply]:
 def silent_after(count: int) -> Callable[[Request], Reply]:
     """Send no response after a number of responses."""
     remaining = [Reply({})] * count
-    return lambda _: remaining.pop() if remaining else Reply({}, 0)
+    return lambda _: remaining.pop() if remaining else SILENCE
 
 
 @pytest.mark.parametrize(
@@ -85,6 +86,33 @@ def test_a_server_with_one_json_response_about_the_project_is_checked(
     assert checked(respond)["summary"]["differs"] > 0
 
 
+@pytest.mark.parametrize(
+    ("overrides", "beginning"),
+    [
+        ({"project_id": "shop"}, "--project: "),
+        ({"connect": Address, "ca_file": __file__}, f"--ca-file: {__file__} contains no PEM"),
+        (
+            {"connect": Address, "ca_file": f"{__file__}.missing"},
+            f"--ca-file: cannot read {__file__}.missing: no such file or directory",
+        ),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_before_the_first_request(
+    overrides: dict[str, Any], beginning: str
+) -> None:
+    requests: list[Request] = []
+
+    def respond(request: Request) -> Reply:
+        requests.append(request)
+        return Reply({})
+
+    with pytest.raises(CheckRefused) as refusal:
+        checked(respond, **overrides)
+
+    assert str(refusal.value).startswith(beginning)
+    assert requests == []
+
+
 def test_a_server_that_cannot_be_reached_is_refused_with_the_reason() -> None:
     def respond(_: Request) -> Reply:
         raise Unreachable("connection refused")
@@ -110,7 +138,7 @@ def test_a_server_that_falls_silent_stops_the_check(count: int, requests: int) -
         (by_path(), None),
         (lambda _: Reply([]), "200"),
         (lambda _: problem(503, "service_unavailable"), "503 service_unavailable"),
-        (silent_after(0), ""),
+        (silent_after(0), "no response within 10 s"),
     ],
 )
 def test_a_check_without_any_success_shows_nothing(

@@ -12,6 +12,7 @@ from hosting_emulator_lab.contract_check.checks.flag import switch_flag
 from hosting_emulator_lab.contract_check.run import CheckRun, UsedKey
 from tests.lab.contract_check.scripted_server import (
     PROJECT_ID,
+    SILENCE,
     Reply,
     Request,
     new_run,
@@ -327,7 +328,7 @@ def test_a_flag_whose_time_is_unknown_stays_shown() -> None:
 
 
 def test_a_lost_response_to_the_first_request_is_noted() -> None:
-    server = Server(replies={"hosting-emulator-check-test-1": Reply({}, 0)})
+    server = Server(replies={"hosting-emulator-check-test-1": SILENCE})
 
     run = checked(server)
 

@@ -10,8 +10,6 @@ from typing import Any, Literal
 import pytest
 
 from hosting_emulator_lab.contract_check import check
-from hosting_emulator_lab.contract_check.created_records import CreatedRecords
-from hosting_emulator_lab.contract_check.response import ServerResponse
 from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.deviations import DEVIATIONS
@@ -144,29 +142,6 @@ def test_a_change_whose_response_was_lost_is_listed_as_possible(
         assert re.search(rf"; the response to (POST|PUT) /v1/.*{path}.* was lost$", line)
 
 
-def test_a_lost_response_that_a_retry_with_the_same_key_recovers_is_not_listed() -> None:
-    created = CreatedRecords()
-    for key in ("a", "b"):
-        created.add(ServerResponse(f"POST {key}", call_id="create_user_api_key"), key)
-
-    created.add(ServerResponse("POST", 201, call_id="create_user_api_key"), "a")
-
-    assert [line.partition("; ")[2] for line in created.lines()] == [
-        "",
-        "the response to POST b was lost",
-    ]
-
-
-def test_a_lost_response_does_not_matter_after_the_change_was_undone() -> None:
-    created = CreatedRecords()
-    created.add(ServerResponse("PUT", call_id="set_project_powered_by_flag"), "a")
-    created.add(ServerResponse("PUT", 200, call_id="set_project_powered_by_flag"), "b")
-
-    created.mark_undone("set_project_powered_by_flag")
-
-    assert created.lines() == ["the project's flag was switched, and switched back"]
-
-
 class TakesNoKey(Tampering):
     """Accepts a mutation without an Idempotency-Key."""
 
@@ -224,3 +199,19 @@ def test_every_section_of_a_golden_file_has_a_server_or_options() -> None:
     assert {path.name for path in FOLDER.iterdir()} == names.keys()
     for file, expected_names in names.items():
         assert list(recorded_sections(file)) == expected_names
+
+
+def test_the_report_says_which_option_would_show_an_assumption() -> None:
+    report = TamperedWorld().checked(
+        allow=frozenset(), reader_token=None, maintainer_token=None, patience_s=0.0
+    )
+
+    reasons = {row["name"]: row["why"] for row in report["observed"] if "why" in row}
+    roles = "--maintainer-token and --reader-token"
+    assert {name: why for name, why in reasons.items() if why.startswith("it needs")} == {
+        "dns_role": f"it needs {roles}",
+        "deployments_role": f"it needs {roles}",
+        "source_role": f"it needs --allow source, {roles}",
+        "domains_role": f"it needs --allow domains, {roles}",
+        "operation_role": f"it needs --allow source or --allow domains, {roles}",
+    }

@@ -13,6 +13,7 @@ from hosting_emulator_lab.contract_check.options import CheckOptions, validate_o
 from tests.lab.contract_check.scripted_server import (
     ORGANIZATION_ID,
     PROJECT_ID,
+    SILENCE,
     Reply,
     Request,
     make_check,
@@ -89,8 +90,7 @@ def test_the_check_repeats_no_request_beyond_its_patience(patience_s: float, cou
 
 
 def test_the_check_stops_after_three_requests_in_a_row_without_a_response() -> None:
-    silence = Reply({}, 0)
-    run = make_check(read_dns, Server(silence, _DNS, silence, silence, _DNS, silence))
+    run = make_check(read_dns, Server(SILENCE, _DNS, SILENCE, SILENCE, _DNS, SILENCE))
     statuses = [run.read().status for _ in range(4)]
     assert statuses == [200, 0, 0, 200]
 
