@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -134,9 +135,23 @@ def _untrusted_certificate() -> OSError:
     return error
 
 
+def _other_protocol(reason: str | None) -> OSError:
+    error = ssl.SSLError(1, "Wrong Version Number")
+    error.reason = reason  # type: ignore[assignment]
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
+        (socket.gaierror(-2, "Name or service not known"), "its name cannot be resolved"),
+        (UnicodeError("label too long"), "its name cannot be resolved"),
+        (
+            _other_protocol("WRONG_VERSION_NUMBER"),
+            "it does not speak TLS: wrong_version_number",
+        ),
+        (_other_protocol(None), f"it does not speak TLS: {str(_other_protocol(None)).lower()}"),
+        (OSError("No route"), "no route"),
         (TimeoutError("timed out"), "no connection within 5 s"),
         (_untrusted_certificate(), "its certificate is not trusted: self-signed certificate"),
         (OSError(101, "Network is unreachable"), "network is unreachable"),
@@ -154,3 +169,60 @@ def test_a_server_without_a_connection_is_unreachable_for_a_reason(
         Address("http://api.example", timeout_s=5.0).exchange("GET /v1", "GET", "/v1", {}, None)
 
     assert str(refusal.value) == reason
+
+
+@pytest.mark.parametrize(
+    ("url", "at", "connected_to"),
+    [
+        ("http://api.example", None, ("api.example", 80)),
+        ("https://api.example/v1", None, ("api.example", 443)),
+        ("http://api.example:8080", None, ("api.example", 8080)),
+        ("http://shop.localhost:81", None, ("127.0.0.1", 81)),
+        ("http://localhost", None, ("localhost", 80)),
+        ("https://dev.example", "http://127.0.0.1:4620", ("127.0.0.1", 4620)),
+        ("http://dev.example:81", "https://shop.localhost", ("127.0.0.1", 443)),
+    ],
+)
+def test_the_connection_is_made_to_the_host_and_port_of_an_address(
+    monkeypatch: pytest.MonkeyPatch, url: str, at: str | None, connected_to: tuple[str, int]
+) -> None:
+    connections: list[tuple[tuple[str, int], float]] = []
+
+    def fail(address: tuple[str, int], timeout_s: float) -> None:
+        connections.append((address, timeout_s))
+        raise OSError("stop here")
+
+    monkeypatch.setattr(socket, "create_connection", fail)
+
+    with pytest.raises(Unreachable):
+        Address(url, timeout_s=5.0, at=at).exchange("GET /v1", "GET", "/v1", {}, None)
+    assert connections == [(connected_to, 5.0)]
+
+
+def test_a_request_has_the_host_path_and_headers_of_the_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    received: list[bytes] = []
+
+    class RecordedSocket(socket.socket):
+        def sendall(self, content: Any, flags: int = 0) -> None:
+            received.append(bytes(content))
+            super().sendall(content, flags)
+
+    def connect(address: tuple[str, int], timeout_s: float) -> socket.socket:
+        recorded = RecordedSocket()
+        recorded.settimeout(timeout_s)
+        recorded.connect(address)
+        return recorded
+
+    with server_of_one_response(sends(b"HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n")) as url:
+        monkeypatch.setattr(socket, "create_connection", connect)
+        address = Address("http://user@api.example:81/worlds/a/", timeout_s=5.0, at=url)
+        response = address.exchange("PUT it", "PUT", "/v1/x?y=1", {"X-B": "2"}, b"{}")
+
+    request = b"".join(received).decode()
+    assert request.startswith("PUT /worlds/a/v1/x?y=1 HTTP/1.1\r\n")
+    assert "\r\nHost: api.example:81\r\n" in request
+    assert "\r\nX-B: 2\r\n" in request
+    assert request.endswith("\r\n\r\n{}")
+    assert response == ServerResponse("PUT it", 204, (("X-A", "1"),), b"")
