@@ -6,8 +6,16 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator_lab.contract_check.evidence import Evidence
 from hosting_emulator_lab.contract_check.expectations import Expectations
+from hosting_emulator_lab.contract_check.refusal_codes import (
+    ACCESS_CODES,
+    ACCESS_OR_INPUT_CODES,
+    BUSY_CODES,
+    REQUEST_CODES,
+    describes_a_state,
+)
 from hosting_emulator_lab.contract_check.response import ServerResponse
 from hosting_emulator_lab.contract_check.server_behavior import ServerBehavior
 
@@ -206,3 +214,17 @@ def test_an_input_that_a_call_does_not_have_is_ignored_or_refused(
     expected.expect.ignored_or_refused("unknown_body_fields", observed)
 
     assert expected.behavior.values == values
+
+
+@pytest.mark.parametrize(
+    "codes", [BUSY_CODES, REQUEST_CODES, ACCESS_CODES, ACCESS_OR_INPUT_CODES], ids=str
+)
+def test_each_code_that_an_expectation_knows_is_a_code_of_the_contract(
+    codes: frozenset[str],
+) -> None:
+    assert codes <= PROBLEMS.keys()
+
+
+def test_a_busy_service_is_in_a_state_that_a_request_does_not_cause() -> None:
+    assert all(describes_a_state(code) for code in BUSY_CODES)
+    assert not any(describes_a_state(code) for code in (*REQUEST_CODES, "teapot", None))
