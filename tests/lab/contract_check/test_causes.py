@@ -194,6 +194,19 @@ def test_missing_fields_of_a_resource_are_one_cause() -> None:
     assert faults(causes) == ["title is missing, and 1 other fault", "zone is missing"]
 
 
+def test_missing_fields_do_not_explain_a_wrong_value_of_another_field() -> None:
+    creation = response("a")
+    causes = causes_of(
+        [
+            difference(("key.metadata",), creation, "name is missing", "Key.name"),
+            difference(("key.metadata",), creation, "permissions is missing", "Key.permissions"),
+            difference(("key.metadata",), creation, "created_at is null", "Key.created_at"),
+        ]
+    )
+
+    assert faults(causes) == ["name is missing, and 1 other fault", "created_at is null"]
+
+
 def test_faults_that_break_the_same_sentences_are_one_cause() -> None:
     causes = causes_of(
         [

@@ -216,6 +216,10 @@ _ENDED_WITH_DEPLOYMENT = operation("succeeded", deployment_id=_DEPLOYMENT_ID, re
             ["durable: it should have succeeded"],
         ),
         (
+            Server(_SUCCEEDED, _SUCCEEDED, operation("failed", reconciliation={})),
+            ["durable operation.reconciliation: it had ended as succeeded"],
+        ),
+        (
             Server(operation("failed"), accepted=_SUCCEEDED),
             ["durable: it had ended as succeeded"],
         ),

@@ -103,9 +103,11 @@ def test_no_clause_quotes_a_sentence_more_often_than_the_contract_states_it() ->
 
 
 def test_every_check_judges_existing_clauses() -> None:
+    # Other checks judge the same sentences, too.
+    only_confirming = ("call_as_maintainer", "call_as_outsider")
     for check in CHECKS:
         assert set(check.judges) <= CLAUSES.keys(), check.name
-        assert check.judges or not check.needs or check.name == "call_as_outsider"
+        assert check.judges or not check.needs or check.name in only_confirming
 
 
 def test_every_declared_check_is_made_once() -> None:
