@@ -47,6 +47,7 @@ def limited(status: int = 429, code: str = "rate_limited", after: str = "2") -> 
     ("reply", "waits"),
     [
         (limited(), [2]),
+        (limited(429, "too_fast"), [2]),
         (limited(503, "service_unavailable"), [2]),
         (limited(400, "rate_limited"), [2]),
         (limited(after="99999"), [99_999]),
