@@ -165,7 +165,7 @@ class CheckRun:
         method: str,
         path: str,
         *,
-        purpose: str = "",
+        purpose: str,
         token: str | None = None,
         key: str | None = None,
         body: Any = None,

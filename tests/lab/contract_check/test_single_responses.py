@@ -408,17 +408,68 @@ def test_an_observation_is_at_most_five_minutes_older_than_earlier_events(
     assert judged.faults == faults
 
 
-@pytest.mark.parametrize("name", ["created_at", "updated_at"])
-def test_creations_and_updates_are_events(name: str) -> None:
-    event = changed(
-        "operation", **{"updated_at": "2026-03-01T13:00:00Z", name: "2026-03-01T13:00:00Z"}
-    )
+def created_key(created_at: str) -> ServerResponse:
+    key = {**response_of("key")["key"], "created_at": created_at}
+    return changed("key", key=key)
 
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        changed("operation", updated_at="2026-03-01T13:00:00Z"),
+        created_key("2026-03-01T13:00:00Z"),
+    ],
+    ids=["updated_at", "created_at"],
+)
+def test_creations_and_updates_are_events(event: ServerResponse) -> None:
     judged = Judged(event, response_of("compute"))
 
-    assert judged.faults[-1] == (
+    assert judged.faults == [
         "compute.observed_at: observed_at is earlier than events before the request"
-    )
+    ]
+
+
+def changed_progress(**members: Any) -> ServerResponse:
+    progress = {**response_of("operation")["progress"], **members}
+    kept = {name: value for name, value in progress.items() if value != ...}
+    return changed("operation", progress=kept)
+
+
+@pytest.mark.parametrize(
+    ("response", "faults"),
+    [
+        (changed("flag", enabled=None), ["flag.enabled: enabled is null"]),
+        (changed("flag", enabled=...), ["flag.enabled: enabled is missing"]),
+        (changed("flag", enabled=1), ["flag.enabled: enabled: 1 is not a boolean"]),
+        (changed("flag", enabled_at=None), []),
+        (
+            changed("flag", enabled_at=7),
+            ["flag.enabled_at timestamp: enabled_at: 7 is not a timestamp"],
+        ),
+        (changed("ticket", ticket_id="x"), ["ticket.ticket_id ulid: ticket_id: 'x' is not a Ulid"]),
+        (changed_progress(phase=None), ["progress-object: progress.phase is null"]),
+        (changed_progress(phase=...), []),
+        (
+            changed("page", items=[{"id": "x"}]),
+            ["deployment.id ulid: items[].id: 'x' is not a Ulid"],
+        ),
+        (
+            changed("dns", zone="a.b"),
+            ["dns.zone limit.zone: zone: out of bounds: the string has 3 characters"],
+        ),
+        (
+            changed("dns", zone="A.example"),
+            ["dns.zone: zone: 'A.example' is not a zone of lowercase labels"],
+        ),
+    ],
+)
+def test_a_wrong_field_is_reported_with_its_path(
+    response: ServerResponse, faults: list[str]
+) -> None:
+    own_faults = [fault for fault in Judged(response).faults if "items[]." not in fault]
+    items_faults = [fault for fault in Judged(response).faults if "items[].id" in fault]
+
+    assert own_faults + items_faults == faults
 
 
 def test_another_projects_documents_are_reported() -> None:
