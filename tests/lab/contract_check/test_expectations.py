@@ -216,9 +216,7 @@ def test_an_input_that_a_call_does_not_have_is_ignored_or_refused(
     assert expected.behavior.values == values
 
 
-@pytest.mark.parametrize(
-    "codes", [BUSY_CODES, REQUEST_CODES, ACCESS_CODES, ACCESS_OR_INPUT_CODES], ids=str
-)
+@pytest.mark.parametrize("codes", [BUSY_CODES, REQUEST_CODES, ACCESS_CODES, ACCESS_OR_INPUT_CODES])
 def test_each_code_that_an_expectation_knows_is_a_code_of_the_contract(
     codes: frozenset[str],
 ) -> None:

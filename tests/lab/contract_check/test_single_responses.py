@@ -100,12 +100,16 @@ def operation(**members: Any) -> ServerResponse:
         inner["deployment_id"] = inner.pop("progress_deployment_id")
     at = "2026-03-01T12:05:00.000Z"
     progress = {**response_of("operation")["progress"], "observed_at": at, **inner}
-    times = {"created_at": at, "updated_at": at}
-    return changed("operation", progress=progress, **times, **own)
+    return changed("operation", progress=progress, created_at=at, updated_at=at, **own)
 
 
 def not_authorized(**members: Any) -> ServerResponse:
-    document = {"status": "not_authorized", "zone": None, "scopes": [], "expires_at": None}
+    document: dict[str, Any] = {
+        "status": "not_authorized",
+        "zone": None,
+        "scopes": [],
+        "expires_at": None,
+    }
     return changed("dns", **{**document, **members})
 
 

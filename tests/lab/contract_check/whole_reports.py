@@ -153,7 +153,7 @@ def _step_lines(steps: Iterable[_Step]) -> Iterator[str]:
 def _report_lines(report: Report) -> Iterator[str]:
     """Yield everything that a report says, except for the texts of the sentences."""
     for name in ("base_url", "project_id", "organization_id", "allowed", "requests", "summary"):
-        yield f"{name}: {_json(report[name])}"  # type: ignore[literal-required]
+        yield f"{name}: {_json(report[name])}"
     for name in ("assumptions", "words", "notes", "causes", "unchecked"):
         yield f"{name}: {_json(report[name])}"  # type: ignore[literal-required]
     yield from report["created"]
