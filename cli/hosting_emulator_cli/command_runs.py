@@ -27,6 +27,12 @@ def _require_command(
     if not command:
         line = f"hosting-emulator {ctx.info_name} -- CMD [ARGS]..."
         raise click.UsageError(f"give a command to run: {line}")
+    is_exec = Path(command[0]).name == "hosting-emulator" and command[1:2] == ("exec",)
+    if is_exec and ctx.info_name != "exec":
+        raise click.UsageError(
+            f"{ctx.info_name} starts an emulator itself, and sees no request to the one that `exec` "
+            f"starts; leave out `exec`: hosting-emulator {ctx.info_name} -- CMD [ARGS]..."
+        )
     return command
 
 

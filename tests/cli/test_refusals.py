@@ -377,6 +377,11 @@ REFUSALS = [
     ),
     Refusal("judge", "give a command to run: hosting-emulator judge -- CMD [ARGS]..."),
     Refusal(
+        "judge -- .venv/bin/hosting-emulator exec -- x",
+        "judge starts an emulator itself, and sees no request to the one that `exec` starts; leave "
+        "out `exec`: hosting-emulator judge -- CMD [ARGS]...",
+    ),
+    Refusal(
         "judge --budget 0s x",
         "Invalid value for '--budget': '0s' leaves no time: use a duration such as 10s",
     ),
@@ -403,6 +408,11 @@ REFUSALS = [
     ),
     Refusal("judge --clock skip x", "No such option '--clock'."),
     Refusal("explore", "give a command to run: hosting-emulator explore -- CMD [ARGS]..."),
+    Refusal(
+        "explore -- hosting-emulator exec --quiet x",
+        "explore starts an emulator itself, and sees no request to the one that `exec` starts; leave "
+        "out `exec`: hosting-emulator explore -- CMD [ARGS]...",
+    ),
     Refusal(
         "explore --faults timeot x",
         "Invalid value for '--faults': there is no fault 'timeot'; did you mean timeout?",

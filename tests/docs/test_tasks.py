@@ -18,7 +18,7 @@ COMMANDS = [
 ]
 #: What a command needs or does that this test cannot provide.
 UNSUITABLE = re.compile(
-    r"CMD|FILE|\.yaml|127\.0\.0\.1|^pytest|^--|^exec|tail$|doctor$|open$|start |stop$|contract check$|why N$"
+    r"CMD|FILE|…|\.yaml|127\.0\.0\.1|^pytest|^--|^exec|tail$|doctor$|open$|start |stop$|why N$"
 )
 #: Requests of a client that makes no mistake, so that `conduct` has no finding.
 THREE_REQUESTS = """for limit in 1 2 3; do
