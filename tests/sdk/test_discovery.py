@@ -461,6 +461,20 @@ def test_an_emulator_that_requires_a_control_token_is_not_used_without_a_registr
     assert sent_tokens(control) == {None}
 
 
+@pytest.mark.parametrize(("token", "which"), [(None, "the"), ("secret", "another")])
+def test_the_error_of_an_emulator_that_requires_a_control_token_says_how_to_pass_it(
+    control: FakeControl, data_dir: Path, token: str | None, which: str
+):
+    control.on("GET /info", refusal(401, "Control token required"))
+
+    with (
+        registered_emulator(data_dir, control.url),
+        running_in(data_dir, control.url),
+        pytest.raises(EmulatorNotFound, match=f"requires {which} control token; pass the token"),
+    ):
+        find_emulator(token)
+
+
 def test_the_port_in_a_settings_file_is_trusted_if_the_emulator_is_registered(
     control: FakeControl, project: Path, data_dir: Path
 ):

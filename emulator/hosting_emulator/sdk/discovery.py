@@ -54,6 +54,7 @@ _DATA_DIR = ".hosting-emulator"
 #: How long an emulator may take to report its instance, in real seconds.
 _PATIENCE_S = 10.0
 _ADVICE = "pass its address with --url or HOSTING_EMULATOR_URL"
+_TOKEN_ADVICE = "pass the token with --control-token or HOSTING_EMULATOR_CONTROL_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,9 +359,9 @@ def _checked_address(hint: _Hint, token: str | None, timeout_s: float) -> Emulat
     folder = hint.data_dir or Path(record.folder)
     if not hint.is_registered:
         token = None
-    info = _reported_info(record, token, timeout_s)
-    if isinstance(info, str):
-        raise _unusable(folder, info)
+    info = _reported_info(hint, token, timeout_s)
+    if isinstance(info, _Obstacle):
+        raise _unusable(folder, info.reason, info.advice)
     if info.get("instance") != record.instance:
         raise _unusable(folder, f"another emulator is running at {record.url}")
     if hint.data_dir is not None and not _uses_folder(info.get("data_dir"), hint.data_dir):
@@ -368,10 +369,10 @@ def _checked_address(hint: _Hint, token: str | None, timeout_s: float) -> Emulat
     return EmulatorAddress(record.url, is_trusted=hint.is_registered)
 
 
-def _unusable(folder: Path, reason: str) -> EmulatorNotFound:
+def _unusable(folder: Path, reason: str, advice: str = _ADVICE) -> EmulatorNotFound:
     """Return an error about a data directory whose emulator may be running but cannot be used."""
     message = f"commands cannot use the emulator of {folder}: {reason}"
-    return EmulatorNotFound(message, _ADVICE, running_text())
+    return EmulatorNotFound(message, advice, running_text())
 
 
 def _start_command(surroundings: Surroundings) -> str:
@@ -405,12 +406,19 @@ def _uses_folder(reported: object, data_dir: Path) -> bool:
         return False
 
 
-def _reported_info(
-    record: EmulatorRecord, token: str | None, timeout_s: float
-) -> Mapping[str, Any] | str:
-    """Return what the emulator at a record's address reports about itself.
+@dataclass(frozen=True, slots=True)
+class _Obstacle:
+    """A clause that says why an emulator reports nothing about itself, and what to do."""
 
-    If it reports nothing, returns a clause that says why.
+    reason: str
+    advice: str = _ADVICE
+
+
+def _reported_info(
+    hint: _Hint, token: str | None, timeout_s: float
+) -> Mapping[str, Any] | _Obstacle:
+    """Return what the emulator at a record's address reports about itself, or why it reports
+    nothing.
     """
     # Imported here because importing http.client takes 30 ms.
     from hosting_emulator.sdk.control_connection import ControlConnection
@@ -418,20 +426,23 @@ def _reported_info(
     headers = {"Accept": "application/json"}
     if token:
         headers["X-Control-Token"] = token
-    connection = ControlConnection(record.url, timeout_s)
+    url = hint.record.url
+    connection = ControlConnection(url, timeout_s)
     try:
         response = connection.exchange("GET", "/_emulator/info", None, headers)
         document = json.loads(response.body)
     except EmulatorUnreachable as error:
-        return f"nothing responds at {record.url} ({error.reason})"
+        return _Obstacle(f"nothing responds at {url} ({error.reason})")
     except (UnexpectedResponse, ValueError):
-        return f"the program at {record.url} is not an emulator"
+        return _Obstacle(f"the program at {url} is not an emulator")
     finally:
         connection.close()
-    if response.status == 401 and token:
-        return f"the emulator at {record.url} requires another control token"
     if response.status == 401:
-        return f"the emulator at {record.url} requires the control token"
+        # The token is not sent to an emulator that is not registered, unless the user passes its
+        # address.
+        advice = _TOKEN_ADVICE if hint.is_registered else _ADVICE
+        required_token = "another control token" if token else "the control token"
+        return _Obstacle(f"the emulator at {url} requires {required_token}", advice)
     if response.status != 200 or not isinstance(document, Mapping):
-        return f"the program at {record.url} is not an emulator"
+        return _Obstacle(f"the program at {url} is not an emulator")
     return document
