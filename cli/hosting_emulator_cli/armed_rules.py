@@ -249,6 +249,6 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
         "Needs no running emulator. With --url, lists what the emulator at this address offers.",
     )
     @prints(_kinds_text)
-    @opt.url_options
+    @opt.typed_url_options
     def list_kinds(**_: Any) -> Any:
         return opt.ask(lambda client: client.contract(f"{noun}-kinds"), texts.describe_kinds)

@@ -106,11 +106,11 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    By default, this function checks the emulator of this folder, the port at which it is expected,
-    and its data directory or, if that is unknown, the data directory that `start` would use. A TLS
-    port is checked only if `tls_port` is given.
+    By default, this function checks the emulator of this folder, and its port and its data directory
+    or, if these are unknown, those that `start` would use. A TLS port is checked only if `tls_port`
+    is given.
     """
-    settings, start_directory = check_settings(start)
+    settings, start_directory, start_port = check_settings(start)
     target = _find_target(url, control_token)
     probe = target.probe
     path = data_dir or _directory_of(probe) or target.data_dir or start_directory
@@ -118,11 +118,13 @@ def examine(
     served_port = None
     if is_used and probe.info is not None:
         served_port = probe.info.tls_port
+    if port is None and probe.is_silent and not target.is_url_chosen:
+        port = start_port  # no emulator is running, so check whether `start` could use its port
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
         "settings": lambda: settings,
         "emulator": lambda: [_check_target(target)],
-        "port": lambda: check_ports(target.url, port, tls_port, probe),
+        "port": lambda: check_ports(target.url, port, tls_port, probe, start_port=start_port),
         "data": lambda: check_data(path, is_reached=is_used),
         "certificates": lambda: check_certificates(path / "tls", served_port),
         "localhost": lambda: [check_name("localhost", "localhost", _resolve_in_time)],
@@ -225,12 +227,13 @@ def _release(version: str) -> list[int]:
 # --- The settings of `start` ----------------------------------------------------------------------
 
 
-def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
-    """Return findings about the settings that `start` would use, and the data directory."""
+def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path, int]:
+    """Return findings about the settings that `start` would use, the data directory and the port."""
     try:
         ctx = start.make_context("start", [])
     except click.ClickException as error:
-        return [finding("settings", "wrong", why=error.format_message())], _DEFAULT_DIRECTORY
+        wrong = finding("settings", "wrong", why=error.format_message())
+        return [wrong], _DEFAULT_DIRECTORY, DEFAULT_PORT
     findings = []
     for param in start.params:
         origin = origin_of(ctx, param)
@@ -249,7 +252,7 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
         except Failure as error:
             findings.append(finding("settings", "wrong", why=error.format_message()))
     directory = ctx.params["data_dir"] or _DEFAULT_DIRECTORY
-    return findings or [finding("settings", "default")], directory
+    return findings or [finding("settings", "default")], directory, ctx.params["port"]
 
 
 def _words(param: click.Parameter, value: object) -> list[str]:
@@ -335,15 +338,23 @@ def _emulator_kind(probe: EmulatorProbe, *, is_url_chosen: bool) -> str:
 
 
 def check_ports(
-    url: str, port: int | None, tls_port: int | None, probe: EmulatorProbe
+    url: str,
+    port: int | None,
+    tls_port: int | None,
+    probe: EmulatorProbe,
+    *,
+    start_port: int = DEFAULT_PORT,
 ) -> Iterator[CheckFinding]:
-    """Check the ports on which `start` would listen."""
+    """Check the ports on which `start` would listen.
+
+    If `port` is None, this is the port in `url` or, if `url` is on another machine, `start_port`.
+    """
     parts = urlsplit(url)
     probed_port = None
     if parts.hostname in (_HERE, "localhost", "::1"):
         probed_port = parts.port
     if port is None:
-        port = probed_port or DEFAULT_PORT
+        port = probed_port or start_port
     if port == 0:
         yield finding("port", "any")
     elif port == probed_port:

@@ -186,29 +186,48 @@ def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
 # --- Emulator and world --------------------------------------------------------------------------
 
 
-url_options = options(
+_control_token_option = option(
+    "--control-token",
+    metavar="TEXT",
+    help="Token to send to the control API, if the emulator requires one.",
+    env="HOSTING_EMULATOR_CONTROL_TOKEN",
+)
+
+
+def _url_options(help: str) -> Decorator[Any]:
+    return options(
+        option(
+            "--url",
+            metavar="URL",
+            help=f"{help} Default: the emulator that belongs to this folder (see `wait --help`).",
+            env="HOSTING_EMULATOR_URL",
+        ),
+        _control_token_option,
+    )
+
+
+def _world_option(help: str) -> Decorator[Any]:
+    return option(
+        "--world", metavar="NAME", help=help, default="default", env="HOSTING_EMULATOR_WORLD"
+    )
+
+
+url_options = _url_options("URL of the running emulator.")
+world_option = _world_option("The world to use.")
+_IF_TYPED = "to use if --world or --url is on the command line."
+#: For commands that use a running emulator only if `--world` or `--url` is on the command line.
+typed_world_options = options(
+    _world_option(f"The world {_IF_TYPED}"),
+    _url_options(f"URL of the running emulator {_IF_TYPED}"),
+)
+#: For commands that use a running emulator only if `--url` is on the command line.
+typed_url_options = options(
     option(
         "--url",
         metavar="URL",
-        help=(
-            "URL of the running emulator. Default: the emulator that belongs to this folder (see "
-            "`wait --help`)."
-        ),
-        env="HOSTING_EMULATOR_URL",
+        help="Use the running emulator at this URL instead of this installation.",
     ),
-    option(
-        "--control-token",
-        metavar="TEXT",
-        help="Token to send to the control API, if the emulator requires one.",
-        env="HOSTING_EMULATOR_CONTROL_TOKEN",
-    ),
-)
-world_option = option(
-    "--world",
-    metavar="NAME",
-    help="The world to use.",
-    default="default",
-    env="HOSTING_EMULATOR_WORLD",
+    _control_token_option,
 )
 json_option = flag("--json", "as_json", help="Print JSON.")
 USER_HELP = (
@@ -504,8 +523,8 @@ _clock_option = option(
     metavar="MODE",
     help=(
         "Clock of a new world: real, frozen, skip (polls advance the clock), or scaled:RATE (RATE "
-        "is the number of world seconds per real second). Default: the clock of the scenario, or "
-        "real without a scenario. For an existing world, use the `clock` command."
+        "is the number of world seconds per real second). Default: the clock of the scenario or of "
+        "the imported world, or else real. For an existing world, use the `clock` command."
     ),
 )
 _explored_clock_option = option(

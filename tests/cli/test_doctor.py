@@ -297,6 +297,27 @@ def test_doctor_reports_the_tls_port_of_the_emulator_that_it_asked(port: int):
     assert finding.seen == f"An emulator (version 1.0) is already using port {port}."
 
 
+def test_doctor_checks_the_port_that_start_would_use(run, port: int):
+    Path("hosting-emulator.yaml").write_text(f"port: {port}\n")
+    Path(".hosting-emulator").mkdir()
+
+    result = run("doctor", "--json")
+
+    [finding] = findings_of(result, "port")
+    assert finding["verdict"] == "problem"
+    assert f"is using port {port}." in finding["seen"]
+
+
+def test_doctor_checks_the_port_of_start_if_the_emulator_is_on_another_machine(port: int):
+    url = "http://hosting.example:4620"
+
+    [finding] = doctor_checks.check_ports(
+        url, None, None, EmulatorProbe(__version__), start_port=port
+    )
+
+    assert f"is using port {port}." in finding.seen
+
+
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows the program")
 def test_doctor_names_the_program_that_uses_a_port(port: int):
     finding = doctor_checks.check_port("port", port, EmulatorProbe(None, None, "it says nothing"))

@@ -93,7 +93,7 @@ def conduct(
     first check, no request is missed until the emulator restarts.
 
     The exit code is 1 if there is a finding of the severity in --severity (by default, warning) or
-    worse. Otherwise, it is 2 if the world received no request, or if a request could not be
+    worse. Otherwise, it is 2 if there was no request to check, or if a request could not be
     checked. `conduct clear` discards all findings.
     """
     # Delete the report of an earlier run, so that it does not remain if this run fails.

@@ -44,8 +44,7 @@ def contract() -> None:
 
 @contract.command(epilog=examples("hosting-emulator contract openapi --output openapi.json"))
 @opt.output_option
-@opt.world_option
-@opt.url_options
+@opt.typed_world_options
 def openapi(output: Path | None, world: str, **_: Any) -> None:
     """Print the OpenAPI 3.1 document of the public API as JSON.
 
@@ -61,7 +60,7 @@ def openapi(output: Path | None, world: str, **_: Any) -> None:
 
 @contract.command()
 @prints(columns("code", "status", "retryable", ("FROM CONTRACT", "specified"), "title"))
-@opt.url_options
+@opt.typed_url_options
 def problems(**_: Any) -> Any:
     """List the problem codes.
 
@@ -112,14 +111,13 @@ def _alternatives_text(row: dict[str, Any]) -> str:
     )
 )
 @prints(columns("name", ("VALUE", _value_text), ("ALTERNATIVES", _alternatives_text), "about"))
-@opt.world_option
-@opt.url_options
+@opt.typed_world_options
 def assumptions(world: str, **_: Any) -> Any:
     """List the assumptions that the emulator makes where the contract is silent.
 
     Without --world and --url, the command lists the defaults, and ignores HOSTING_EMULATOR_WORLD
-    and HOSTING_EMULATOR_URL. ALTERNATIVES lists the other possible values. --json also prints the
-    sentence in the contract that leaves the choice open.
+    and HOSTING_EMULATOR_URL. ALTERNATIVES lists the possible values other than the default. --json
+    also prints the sentence in the contract that leaves the choice open.
     """
 
     def default() -> Any:
@@ -244,7 +242,7 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "assumed",
     metavar="NAME=VALUE",
     help=(
-        "Set an assumption that the check cannot discover: operation_path, cursor_parameter, "
+        "Set an assumption that the check cannot always discover: operation_path, cursor_parameter, "
         "limit_parameter or environment_parameter. Repeatable."
     ),
     multiple=True,
@@ -311,10 +309,11 @@ def check(
 ) -> Report:
     """Check any server against the contract, sentence by sentence.
 
-    For each sentence in the contract, the report says whether the server complies, and shows the
-    responses or the reason behind the verdict. Some sentences are skipped, and some cannot be
-    observed from outside the server. Where the contract is silent and the server behaves
-    differently from this emulator, the report lists the differences as assumptions for a scenario.
+    For each sentence in the contract, the report says whether the server complies. If it does not,
+    or if this remains open, the report also shows the responses or the reason behind the verdict.
+    Some sentences are skipped, and some cannot be observed from outside the server. Where the
+    contract is silent and the server behaves differently from this emulator, the report lists the
+    differences as assumptions for a scenario.
 
     The check needs a project, and changes only what --allow permits. The exit code is 0 if no
     response contradicts the contract, 1 if one does, and 2 if the check could not run.

@@ -57,8 +57,8 @@ def _findings_text(report: dict[str, Any]) -> str:
     "--port",
     metavar="PORT",
     help=(
-        "Port to check, as in `start --port`. Default: the port of the emulator that commands use "
-        "(see `wait --help`) if it is on this machine, and 4620 otherwise."
+        "Port to check, as in `start --port`. Default: the port in --url or of the running emulator if "
+        "it is on this machine, or else the port that `start` would use."
     ),
 )
 @opt.option(

@@ -35,7 +35,7 @@ def _env_text(variables: dict[str, str]) -> str:
 @opt.choice(
     "--shell",
     choices=tuple(SHELLS),
-    help="Shell whose syntax the output uses.",
+    help="Shell whose syntax the output uses, or `dotenv` for a .env file.",
 )
 @opt.user_option
 @opt.organization_option

@@ -79,8 +79,8 @@ def _read_patience(text: str) -> float:
     metavar="FILE",
     help=(
         "If CMD ran and the exit code is not 0, write the world to this file. To open it, run "
-        "`start --import FILE`. Up to 20 other worlds that received requests are written to files "
-        "in the same folder."
+        "`start --ephemeral --import FILE`. Up to 20 other worlds that received requests are written "
+        "to files in the same folder."
     ),
 )
 @opt.option(
@@ -109,8 +109,8 @@ def _read_patience(text: str) -> float:
 @opt.flag(
     "--quiet",
     help=(
-        "Apart from CMD's own output, print only errors and conduct findings, and the report only "
-        "if --report is set."
+        "Apart from CMD's own output, print only warnings, errors and the results of --conduct and "
+        "--shrink, and the report only if --report is set."
     ),
 )
 @command_argument
@@ -131,12 +131,12 @@ def exec_(
     """Run a command with a fresh emulator, and exit with the command's exit code.
 
     `exec -- CMD [ARGS]` starts an emulator and runs CMD with the environment variables below. The
-    options that describe the world and select the user can also be set in a settings file in this
-    directory (see `start`).
+    options --scenario, --seed, --clock, --at, --assume, --vary, --vary-only and --user can also be
+    set in a settings file in this directory (see `start`).
 
     \b
       HOSTING_BASE_URL           the API
-      HOSTING_DEV_BASE_URL       the API at the contract's development server
+      HOSTING_DEV_BASE_URL       the API, as the contract's development server
       HOSTING_TOKEN              a token for --user, for ten years of world time
       HOSTING_ORGANIZATION_ID    an organization
       HOSTING_PROJECT_ID         a project (of this organization, if it has one)

@@ -181,8 +181,8 @@ def explore(
     worth trying. The fault acts before the request takes effect. If it can make a difference,
     another run tries the fault after the request has taken effect. Each run has its own world. By
     default, the clock of the world is `skip`, so polls advance it. CMD gets the same environment
-    variables as with `exec`. As with `exec`, the options that describe the world and select the
-    user can also be set in a settings file.
+    variables as with `exec`. The options --scenario, --seed, --clock, --at, --assume and --user can
+    also be set in a settings file in this directory (see `start`).
 
     The report lists the faults that CMD survived and those that made it fail or hang. It also lists
     the faults after which CMD succeeded, but had done something twice or left a different result

@@ -115,14 +115,14 @@ def judge(
     wrong. For each cause, the report contains the evidence, the sentence in the contract or in a
     standard, the remedy, and a command line that reproduces the failure. CMD may be a program or a
     test suite in any language. It gets the same environment variables as with `exec`, and must exit
-    with code 0 if nothing goes wrong. As with `exec`, the options that describe the world and
-    select the user can also be set in a settings file.
+    with code 0 if nothing goes wrong. The options --scenario, --seed, --at, --assume and --user can
+    also be set in a settings file in this directory (see `start`).
 
     Three clean runs, in which nothing goes wrong, must succeed. The conduct rules are checked in
     these runs. In most trials, something goes wrong: a response is lost, late or unreadable, the
     service refuses a request, an operation fails or never ends, or the token expires. Other trials
-    vary responses where the contract leaves a choice, or alter part of a response. A failure counts
-    only if the same trial reproduces it while no other run is in progress.
+    vary responses where the contract leaves a choice, or alter part of a response. A cause found in
+    a trial is only a note unless a trial shows it while no other run is in progress.
 
     The report also lists TCP connections from CMD to other machines, one of which may be the real
     service. This works only on Linux, and may miss brief connections. --sealed prevents such

@@ -33,13 +33,13 @@ _filters = opt.options(
     opt.option(
         "--call",
         metavar="CALL",
-        help="Show only requests to this call. `none` selects requests to unknown paths.",
+        help="Select only requests to this call. `none` selects requests that match no call.",
     ),
     opt.option(
         "--status",
         metavar="STATUS",
         help=(
-            "Show only requests whose response has this status (404) or a status of this class "
+            "Select only requests whose response has this status (404) or a status of this class "
             "(4xx)."
         ),
     ),
@@ -47,20 +47,20 @@ _filters = opt.options(
         "--user",
         metavar="USER",
         help=(
-            "Show only requests from this user, by alias or id. `nobody` selects requests without "
+            "Select only requests from this user, by alias or id. `nobody` selects requests without "
             "a valid token or key."
         ),
     ),
     opt.option(
         "--project",
         metavar="PROJECT",
-        help="Show only requests that concern this project, by alias or id.",
+        help="Select only requests that concern this project, by alias or id.",
     ),
     opt.option(
         "--since",
         metavar="TIME",
         help=(
-            "Show only requests since this world time: a timestamp, or a duration before now, "
+            "Select only requests since this world time: a timestamp, or a duration before now, "
             "such as 5m."
         ),
     ),
@@ -68,7 +68,7 @@ _filters = opt.options(
         "--before",
         metavar="TIME",
         help=(
-            "Show only requests before this world time: a timestamp, or a duration before now, "
+            "Select only requests before this world time: a timestamp, or a duration before now, "
             "such as 5m."
         ),
     ),
@@ -76,7 +76,7 @@ _filters = opt.options(
         "--text",
         metavar="TEXT",
         help=(
-            "Show only requests that contain this text in the request line, the call, the code, the "
+            "Select only requests that contain this text in the request line, the call, the code, the "
             "reasons or a body."
         ),
     ),
@@ -96,8 +96,9 @@ _filters = opt.options(
 def requests() -> None:
     """Show the request log: requests, their responses, and the reasons for these responses.
 
-    The log contains a world's latest 1,000 requests, without secrets, and at most the first 16 KiB
-    of each body. Timestamps are in world time.
+    The log contains up to 1,000 of a world's latest requests, without secrets, and at most the first
+    16 KiB of each body. Resetting the world, replacing its content or stopping the emulator clears
+    the log. Timestamps are in world time.
     """
 
 

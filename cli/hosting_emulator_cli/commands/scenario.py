@@ -74,7 +74,7 @@ def scenario() -> None:
 
 @scenario.command("list")
 @prints(columns(("SCENARIO", "name"), "kind", "description"))
-@opt.url_options
+@opt.typed_url_options
 def list_scenarios(**_: Any) -> Any:
     """List the scenario library.
 
@@ -92,7 +92,7 @@ def list_scenarios(**_: Any) -> Any:
 @scenario.command(epilog=examples("hosting-emulator scenario show provider-outage > mine.yaml"))
 @click.argument("name", shell_complete=completion.SCENARIOS)
 @opt.output_option
-@opt.url_options
+@opt.typed_url_options
 def show(name: str, output: Path | None, **_: Any) -> None:
     """Print a library scenario as YAML, for example as a starting point for your own.
 
@@ -381,7 +381,7 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
 
 @scenario.command(epilog=examples("hosting-emulator scenario schema --output scenario.schema.json"))
 @opt.output_option
-@opt.url_options
+@opt.typed_url_options
 def schema(output: Path | None, **_: Any) -> None:
     """Print the JSON Schema of scenario files, for editors.
 

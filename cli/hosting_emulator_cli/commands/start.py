@@ -62,8 +62,8 @@ SECTIONS = {
         """
         hosting-emulator start
         hosting-emulator start --ephemeral --port 0 --json
-        hosting-emulator start --clock scaled:60 --seed 42
-        hosting-emulator start --scenario mine.yaml --watch
+        hosting-emulator start --ephemeral --clock scaled:60 --seed 42
+        hosting-emulator start --ephemeral --scenario mine.yaml --watch
         hosting-emulator start --ephemeral --import kept.json
         hosting-emulator start --detach
         """
@@ -112,7 +112,7 @@ SECTIONS = {
     "--replace",
     help=(
         "Allow --scenario or --import to replace a stored world. Without --replace, `start` fails "
-        "if there is a stored world. However, if --scenario or --import is set in a variable or a "
+        "if there is a stored world. However, if the scenario or the file comes from a variable or a "
         "settings file, `start` continues with the stored world."
     ),
 )
@@ -148,9 +148,10 @@ SECTIONS = {
     "--control-token",
     metavar="TEXT",
     help=(
-        "Token for the control API. Requests from other machines or through a proxy must send it "
-        "in the X-Control-Token header, except for health checks, the documentation and the "
-        "identity provider. Default: a random token if --host or --public-url lets other machines "
+        "Token for the control API. Control requests from other machines or through a proxy must "
+        "send it in the X-Control-Token header. If --public-url is not a URL of localhost, requests "
+        "from this machine must, too. Health checks, the documentation and the identity provider "
+        "need no token. Default: a random token if --host or --public-url lets other machines "
         "connect, and otherwise none."
     ),
     env="HOSTING_EMULATOR_CONTROL_TOKEN",
@@ -160,8 +161,8 @@ SECTIONS = {
     "--detach",
     help=(
         "Run the emulator in the background, and return when it is ready. The log is written to "
-        "emulator.log in the data directory or, with --ephemeral, to a file whose path is printed. "
-        "To stop the emulator, run `stop`."
+        "emulator.log in the data directory or, with --ephemeral, to a file whose path is printed "
+        "(but not with --json or --quiet). To stop the emulator, run `stop`."
     ),
 )
 @opt.flag(

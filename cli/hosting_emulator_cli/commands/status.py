@@ -136,13 +136,14 @@ def wait(timeout_s: float, url: str | None, control_token: str | None) -> int:
     \b
     1. --url or HOSTING_EMULATOR_URL
     2. the ready file named by HOSTING_EMULATOR_READY_FILE
-    3. the emulator that is using the data directory set by
+    3. unless HOSTING_EMULATOR_DATA_DIR is set, the only running emulator that
+       was started nearer to this folder than the data directory of step 4
+    4. the emulator that is using the data directory set by
        HOSTING_EMULATOR_DATA_DIR or by the settings file, or else the nearest
-       data directory in this folder or a parent folder; but first the only
-       running emulator that was started nearer to this folder
-    4. the only running emulator that was started in this folder, or else in
+       data directory in this folder or a parent folder
+    5. the only running emulator that was started in this folder, or else in
        the nearest parent folder
-    5. if there is no data directory: 127.0.0.1 with the port in
+    6. if there is no data directory: 127.0.0.1 with the port in
        HOSTING_EMULATOR_PORT or in the settings file, or port 4620
     """
 

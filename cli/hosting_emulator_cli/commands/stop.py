@@ -71,8 +71,9 @@ def stop(
 ) -> list[dict[str, Any]]:
     """Stop a running emulator, and wait until it has exited.
 
-    Without --url and --all, the command stops the emulator of this folder. As after Ctrl-C, an
-    emulator with a data directory stores its worlds before it exits. --json prints the address, the
+    Without --url and --all, the command stops the emulator that other commands use (see `wait
+    --help`). As after Ctrl-C, an emulator with a data directory stores its worlds before it exits.
+    --json prints the address, the
     process ID and the data directory of each emulator that was stopped. An emulator that a test run
     or `exec` started cannot be stopped separately: it exits together with that program.
     """

@@ -47,7 +47,9 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
         """
     ),
 )
-@opt.user_option
+@opt.option(
+    "--user", metavar="USER", help=opt.USER_HELP.replace("the token is", "the token or key is")
+)
 @opt.organization_option
 @opt.flag(
     "--without-session",
