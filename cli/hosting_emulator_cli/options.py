@@ -55,6 +55,18 @@ class EmulatorOption(click.Option):
             return None
         return value
 
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        """Return the values in the option's variable, or None if it is unset or a service link.
+
+        Values of the form NAME=VALUE may contain spaces, so only commas separate such values.
+        """
+        if not (self.multiple and "=" in (self.metavar or "")):
+            return super().value_from_envvar(ctx)
+        value = self.resolve_envvar_value(ctx)
+        if value is None:
+            return None
+        return (value,)
+
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         """Convert the values of the option."""
         if self.multiple and isinstance(value, list | tuple):

@@ -66,6 +66,18 @@ def test_each_option_of_start_has_a_variable_with_its_name():
         assert option.envvar == PREFIX + name
 
 
+def test_only_commas_separate_the_assumptions_in_a_variable(monkeypatch: pytest.MonkeyPatch):
+    text = 'data_modes=["shared", "separate"],accepted_status=200'
+    monkeypatch.setenv("HOSTING_EMULATOR_ASSUME", text)
+
+    context = start.make_context("start", [])
+
+    assert context.params["assume"] == (
+        ("data_modes", '["shared", "separate"]'),
+        ("accepted_status", "200"),
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [

@@ -77,10 +77,10 @@ def _read_point(text: str) -> FaultPoint:
     "--faults",
     metavar="KIND,...",
     help=(
-        "Try only these faults: timeout, abort, rate_limit, connection_reset, gateway_error, "
-        "truncate, empty_response, malformed_response, latency, slow_response (or `wire` for all of "
-        "these), stalled_response, abort:CODE, abort:* for all codes, gateway_error:STATUS, or one "
-        "of the failures that --outcomes adds. Repeatable."
+        "Try only the named faults. KIND is timeout, abort, rate_limit, connection_reset, "
+        "gateway_error, truncate, empty_response, malformed_response, latency, slow_response (or "
+        "`wire` for all of these), stalled_response, abort:CODE, abort:* for all codes, "
+        "gateway_error:STATUS, or the name of an effect that --outcomes adds. Repeatable."
     ),
     multiple=True,
     callback=opt.read_words(f"{_FAULT_POINTS}:check_faults"),
@@ -88,9 +88,9 @@ def _read_point(text: str) -> FaultPoint:
 @opt.flag(
     "--outcomes",
     help=(
-        "Try failures that persist: an operation fails or gets stuck, a request is refused every "
-        "time, the token expires, or an outage never ends. Other faults are tried only if they "
-        "are named in --faults."
+        "Try effects that persist, such as an operation that fails or gets stuck, a request that is "
+        "refused every time, an expired token, or an outage that never ends. Other faults are tried "
+        "only if they are named in --faults."
     ),
 )
 @opt.flag(
@@ -108,7 +108,7 @@ def _read_point(text: str) -> FaultPoint:
 @run_options(
     default_jobs="three per processor, at least 4 and at most 16",
     limited="run",
-    longer_limits="For the failures that --outcomes adds, the default is twice as long.",
+    longer_limits="For the effects that --outcomes adds, the default is twice as long.",
 )
 @opt.option(
     "--max-runs",

@@ -119,10 +119,11 @@ def judge(
     also be set in a settings file in this directory (see `start`).
 
     Three clean runs, in which nothing goes wrong, must succeed. The conduct rules are checked in
-    these runs. In most trials, something goes wrong: a response is lost, late or unreadable, the
-    service refuses a request, an operation fails or never ends, or the token expires. Other trials
-    vary responses where the contract leaves a choice, or alter part of a response. A cause found in
-    a trial is only a note unless a trial shows it while no other run is in progress.
+    these runs. In most trials, something goes wrong: for example, a response is lost, late or
+    unreadable, the service refuses a request, an operation fails or never ends, or the token
+    expires. Other trials vary responses where the contract leaves a choice, or alter part of a
+    response. A cause found in a trial is only a note unless a trial shows it while no other run is
+    in progress.
 
     The report also lists TCP connections from CMD to other machines, one of which may be the real
     service. This works only on Linux, and may miss brief connections. --sealed prevents such
@@ -130,8 +131,8 @@ def judge(
 
     The exit code is 0 if CMD survived, 1 if a cause of severity warning or worse was found (see
     --severity), 2 if CMD could not be judged, and 130 after Ctrl-C, when the causes found so far
-    are still reported. CMD survived only if each kind of failure was tried at least once at each
-    call, and if the trials include an expired token and varied responses.
+    are still reported. CMD survived only if each kind of failure that is planned for a call was
+    tried there, and if the trials include an expired token and varied responses.
     """
     from hosting_emulator_cli import judging, sealing
 
