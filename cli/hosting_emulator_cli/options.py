@@ -499,7 +499,8 @@ at_option = option(
     help=(
         "World time at which a new world starts: a timestamp such as 2030-01-31T09:30:00Z (RFC "
         "3339), or `now` for the real time. Default: 2026-01-01T00:00:00Z for a frozen or skip "
-        "clock, and `now` for other clocks. Cannot be used with --scenario, which sets the time."
+        "clock, and `now` for other clocks. Cannot be used with --scenario or --import, which set the "
+        "time."
     ),
 )
 _judged_at_option = option(
@@ -508,7 +509,7 @@ _judged_at_option = option(
     help=(
         "World time at which the world of each run starts: a timestamp such as "
         "2030-01-31T09:30:00Z (RFC 3339), or `now` for the real time. Default: "
-        "2026-01-01T00:00:00Z. Cannot be used with --scenario, which sets the time."
+        "2026-01-01T00:00:00Z. Cannot be used with --scenario or --import, which set the time."
     ),
 )
 #: Options that determine what a new world contains. Except for `assume`, the command's parameters
