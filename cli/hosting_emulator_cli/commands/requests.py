@@ -325,8 +325,8 @@ def replay(
     FILE is an HTTP Archive from `requests har`, from a browser or from a proxy, or the output of
     `requests list --json --whole`. The requests are sent to a temporary world, or to the world in
     --world if this option is on the command line. --world cannot be used with --fresh, --scenario,
-    --seed or --assume. The temporary world starts in the same state as the recorded world if the
-    recording contains this state, as that of `requests har` does by default.
+    --seed or --assume. If the recording contains the state of the recorded world, as a file from
+    `requests har` does by default, the temporary world starts in this state.
 
     The statuses, the bodies and some headers of the responses are compared. Ids, cursors and
     secrets that a server generates are allowed to differ. A time is allowed to differ if it is as
