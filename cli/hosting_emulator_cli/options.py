@@ -334,8 +334,11 @@ def with_client(command: F) -> F:
     return url_options(call)  # type: ignore[no-any-return]
 
 
-def with_world(command: F) -> F:
-    """Add the options that select a world. The command receives the world's handle as `world`."""
+def with_world(command: F, *, option: Decorator[Any] = world_option) -> F:
+    """Add the options that select a world. The command receives the world's handle as `world`.
+
+    `option` declares `--world`.
+    """
 
     @with_client
     @functools.wraps(command)
@@ -353,7 +356,7 @@ def with_world(command: F) -> F:
                 where = f"at {address}"
             raise Failure(f"{refused} ({where})") from refused
 
-    return world_option(call)  # type: ignore[no-any-return]
+    return option(call)  # type: ignore[no-any-return]
 
 
 def ask(

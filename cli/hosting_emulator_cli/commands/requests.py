@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,15 @@ _filters = opt.options(
             "reasons or a body."
         ),
     ),
+)
+
+#: Without this option, `replay` uses a temporary world, even if HOSTING_EMULATOR_WORLD is set.
+_replay_world_option = opt.option(
+    "--world",
+    metavar="NAME",
+    help="Send the requests to this world instead of a temporary world.",
+    default="default",
+    show_default=False,
 )
 
 
@@ -308,7 +318,7 @@ def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> Non
     ),
 )
 @opt.json_option
-@opt.with_world
+@partial(opt.with_world, option=_replay_world_option)
 def replay(
     world: HostingEmulator,
     file: str,
@@ -323,10 +333,10 @@ def replay(
     """Resend recorded requests, and compare the responses with the recorded ones.
 
     FILE is an HTTP Archive from `requests har`, from a browser or from a proxy, or the output of
-    `requests list --json --whole`. The requests are sent to a temporary world, or to the world in
-    --world if this option is on the command line. --world cannot be used with --fresh, --scenario,
-    --seed or --assume. If the recording contains the state of the recorded world, as a file from
-    `requests har` does by default, the temporary world starts in this state.
+    `requests list --json --whole`. The requests are sent to a temporary world or, with --world,
+    to an existing one. --world cannot be used with --fresh, --scenario, --seed or --assume. If the
+    recording contains the state of the recorded world, as a file from `requests har` does by
+    default, the temporary world starts in this state.
 
     The statuses, the bodies and some headers of the responses are compared. Ids, cursors and
     secrets that a server generates are allowed to differ. A time is allowed to differ if it is as
