@@ -17,7 +17,12 @@ from hosting_emulator_cli import completion
 from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import Failure, load, note_split_names
 from hosting_emulator_cli.parameter_sources import is_typed
-from hosting_emulator_cli.value_types import TYPES, WholeNumber, split_values
+from hosting_emulator_cli.value_types import (
+    TYPES,
+    WholeNumber,
+    split_at_spaces,
+    split_values,
+)
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
@@ -58,14 +63,14 @@ class EmulatorOption(click.Option):
     def value_from_envvar(self, ctx: click.Context) -> Any:
         """Return the values in the option's variable, or None if it is unset or a service link.
 
-        Values of the form NAME=VALUE may contain spaces, so only commas separate such values.
+        A space in a value of the form NAME=VALUE does not end the value, unless a name follows.
         """
         if not (self.multiple and "=" in (self.metavar or "")):
             return super().value_from_envvar(ctx)
         value = self.resolve_envvar_value(ctx)
         if value is None:
             return None
-        return (value,)
+        return split_at_spaces(value)
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         """Convert the values of the option."""

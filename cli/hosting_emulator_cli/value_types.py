@@ -6,6 +6,7 @@ The emulator is imported only when a command reads a value.
 from __future__ import annotations
 
 import re
+import string
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -145,8 +146,27 @@ def split_values(text: str, *, is_named: bool) -> list[str]:
         rest = rest[end + 1 :]
 
 
-def _first_separator(text: str, *, is_named: bool) -> int:
-    """Return the index of the first comma that separates two values, or the length of the text."""
+def split_at_spaces(text: str) -> tuple[str, ...]:
+    """Split values of the form NAME=VALUE at spaces, as in an environment variable.
+
+    A space separates two values under the same conditions as a comma in `split_values`. A comma
+    before this space belongs to neither value.
+    """
+    values: list[str] = []
+    rest = text.strip()
+    while True:
+        end = _first_separator(rest, is_named=True, separators=string.whitespace)
+        if end == len(rest):
+            return (*values, rest)
+        value = rest[:end]
+        if not value.endswith("\\,"):
+            value = value.removesuffix(",")
+        values.append(value)
+        rest = rest[end + 1 :].lstrip()
+
+
+def _first_separator(text: str, *, is_named: bool, separators: str = ",") -> int:
+    """Return the index of the first character that separates two values, or the length of the text."""
     depth = 0
     is_quoted = False
     for index, character in enumerate(text):
@@ -159,7 +179,7 @@ def _first_separator(text: str, *, is_named: bool) -> int:
             depth += 1
         elif character in "]}":
             depth -= 1
-        is_separator = character == "," and depth <= 0
+        is_separator = character in separators and depth <= 0
         if is_separator and (not is_named or _NAMED_VALUE.match(text, index + 1)):
             return index
     return len(text)

@@ -66,8 +66,15 @@ def test_each_option_of_start_has_a_variable_with_its_name():
         assert option.envvar == PREFIX + name
 
 
-def test_only_commas_separate_the_assumptions_in_a_variable(monkeypatch: pytest.MonkeyPatch):
-    text = 'data_modes=["shared", "separate"],accepted_status=200'
+@pytest.mark.parametrize(
+    "text",
+    [
+        'data_modes=["shared", "separate"],accepted_status=200',
+        'data_modes=["shared", "separate"], accepted_status=200',
+        ' data_modes=["shared", "separate"]  accepted_status=200\n',
+    ],
+)
+def test_the_values_in_a_variable_may_contain_spaces(monkeypatch: pytest.MonkeyPatch, text: str):
     monkeypatch.setenv("HOSTING_EMULATOR_ASSUME", text)
 
     context = start.make_context("start", [])
