@@ -232,8 +232,8 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path, int]
     try:
         ctx = start.make_context("start", [])
     except click.ClickException as error:
-        wrong = finding("settings", "wrong", why=error.format_message())
-        return [wrong], _DEFAULT_DIRECTORY, DEFAULT_PORT
+        refusal = finding("settings", "wrong", why=error.format_message())
+        return [refusal], _DEFAULT_DIRECTORY, DEFAULT_PORT
     findings = []
     for param in start.params:
         origin = origin_of(ctx, param)
