@@ -80,10 +80,10 @@ def target_options(things: str, call_help: str) -> opt.Decorator[Any]:
     )
 
 
-def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
+def occasion_options(noun: str, things: str, times_help: str) -> opt.Decorator[Any]:
     """Declare the options that select when a rule acts.
 
-    `things` is `requests` or `operations`.
+    `noun` is `fault` or `outcome`, and `things` is `requests` or `operations`.
     """
     return opt.options(
         opt.option("--times", metavar="N", help=times_help, type=int),
@@ -147,7 +147,13 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             multiple=True,
             type=TYPED_VALUE,
         ),
-        opt.flag("--optional", help="Do not report this rule as unused if it never acts."),
+        opt.flag(
+            "--optional",
+            help=(
+                f"Do not report the {noun} as unused in test reports and recorded stories if it never "
+                "acts."
+            ),
+        ),
     )
 
 
@@ -161,6 +167,10 @@ def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
+def _option_names(kind: Mapping[str, Any]) -> str:
+    return " ".join(kind["options"]) or "-"
+
+
 def _example(kind: Mapping[str, Any]) -> str:
     from hosting_emulator.contract.value_texts import value_text
 
@@ -169,7 +179,10 @@ def _example(kind: Mapping[str, Any]) -> str:
 
 def _kinds_text(kinds: Mapping[str, Any]) -> str:
     """Format the effects, matches and conditions of faults or outcomes as tables."""
-    effects = columns(("EFFECT", "kind"), ("EXAMPLE", _example), "about")(kinds["effects"])
+    effect_columns = columns(
+        ("EFFECT", "kind"), ("OPTIONS", _option_names), ("EXAMPLE", _example), "about"
+    )
+    effects = effect_columns(kinds["effects"])
     rows = {"MATCH": "matches", "CONDITION": "conditions", "WHILE": "while"}
     tables = [table((title, "ABOUT"), kinds[key].items()) for title, key in rows.items()]
     return "\n\n".join([effects, *tables])
@@ -246,7 +259,8 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
     @group.command(
         "kinds",
         help=f"{texts.kinds_help}\n\n"
-        "Needs no running emulator. With --url, lists what the emulator at this address offers.",
+        "The conditions have the names that scenario files use. Needs no running emulator. With --url, "
+        "lists what the emulator at this address offers.",
     )
     @prints(_kinds_text)
     @opt.typed_url_options

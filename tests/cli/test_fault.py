@@ -99,6 +99,21 @@ def test_fault_kinds_needs_no_emulator(run):
         assert word in out
 
 
+@pytest.mark.parametrize(
+    ("group", "kind", "options"),
+    [
+        ("fault", "latency", "delay_ms jitter_ms distribution"),
+        ("fault", "timeout", "-"),
+        ("outcome", "stick", "phase for queued running"),
+    ],
+)
+def test_kinds_shows_all_options_of_each_kind(run, group: str, kind: str, options: str):
+    rows = run(group, "kinds").stdout.splitlines()
+
+    row = next(row for row in rows if row.startswith(kind))
+    assert row.removeprefix(kind).strip().startswith(f"{options} ")
+
+
 def test_fault_kinds_asks_the_emulator_of_the_option_url(run, control: FakeControl):
     kinds: dict[str, Any] = {"effects": [], "matches": {}, "conditions": {"x": "y"}, "while": {}}
     control.on("GET /contract/fault-kinds", kinds)

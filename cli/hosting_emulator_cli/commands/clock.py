@@ -83,8 +83,8 @@ _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world'
 def scale(world: HostingEmulator, rate: float) -> ClockState:
     """Run the clock at a different speed.
 
-    RATE is the number of world seconds per real second, greater than 0. With 60, a minute of world
-    time passes in each real second.
+    RATE is the number of world seconds per real second, greater than 0 and at most 1,000,000. With
+    60, a minute of world time passes in each real second.
     """
     return world.clock.change({"mode": "scaled", "rate": rate})
 
@@ -94,8 +94,9 @@ _add_mode(
     {"mode": "skip"},
     "Skip waiting: a poll advances the clock to the next event of its operation.\n\n"
     "If a refusal says how long to wait, a retry of the request advances the clock to the end of that "
-    "time. A poll of an operation that has ended, or that has no scheduled event, does not advance the "
-    "clock.",
+    "time. A poll of an operation that has ended does not advance the clock. If no event is scheduled "
+    "for an operation, a poll advances the clock to the next scheduled entry of the scenario's "
+    "timeline, if any.",
 )
 
 

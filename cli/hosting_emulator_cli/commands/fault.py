@@ -138,8 +138,8 @@ class _AddCommand(HelpCommand):
     "--credentials",
     metavar="CREDENTIALS",
     help=(
-        "Affect only requests with this kind of credentials: token, key, none, invalid or any. "
-        "Default: requests with a valid token or key."
+        "Affect only API calls with this kind of credentials: token, key, none, invalid or any. "
+        "Default: API calls with a valid token or key."
     ),
 )
 @opt.option(
@@ -150,19 +150,19 @@ class _AddCommand(HelpCommand):
         "earlier request."
     ),
 )
-@occasion_options("requests", "Affect at most N requests.")
+@occasion_options("fault", "requests", "Affect at most N requests.")
 @opt.option(
     "--after-commit/--before-commit",
     "after_commit",
     help=(
-        "Act after the request has taken effect, or before it takes effect (default), which most "
-        "faults then prevent. Some faults do not accept this option."
+        "Act after the request has taken effect, or before (default). Most faults that act before "
+        "prevent the effect. Some faults do not accept this option."
     ),
 )
 @opt.option(
     "--json-fault",
     metavar="JSON",
-    help="The whole fault as a JSON object, instead of EFFECT and the other options.",
+    help="The whole fault as a JSON object, instead of EFFECT and the options above.",
 )
 @prints("{value[id]}", words=armed_text)
 @opt.with_world
@@ -230,11 +230,11 @@ add_management(
         ids=completion.FAULTS,
         describe_kinds="hosting_emulator.faults.views:describe_kinds",
         list_help=(
-            "CONSIDERED is the number of requests that were checked against the fault, SEEN is "
-            "the number of requests that matched it, and HITS is the number of requests on which "
-            "it acted. A fault that is USED UP no longer acts."
+            "CONSIDERED is the number of requests that were checked against the fault since the "
+            "emulator started. SEEN is the number of requests that matched it, and HITS is the "
+            "number of requests on which it acted. A fault that is USED UP no longer acts."
         ),
         remove_help="FAULT is the id of a fault, such as fault-1.",
-        kinds_help="List the kinds of faults, and the options that select requests.",
+        kinds_help="List the kinds of faults with their options, and the conditions of faults.",
     ),
 )

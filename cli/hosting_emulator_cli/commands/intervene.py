@@ -77,7 +77,7 @@ def _intervention_text(result: Any) -> str | None:
     "everything",
     help=(
         "Apply the intervention to all unfinished operations, unused tickets or active keys that "
-        "match the fields."
+        "match the fields, except those to which it cannot apply."
     ),
 )
 @prints(_kinds_text, words=_intervention_text)

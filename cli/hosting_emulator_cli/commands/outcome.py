@@ -41,9 +41,9 @@ def outcome() -> None:
     """Arm outcomes, which determine how operations proceed and end.
 
     For example, an outcome makes an operation fail, get stuck or await reconciliation in one of its
-    phases: queued, building (only for a Git source), deploying or verifying. An outcome applies to
-    the next matching operation, or to several operations with --times. If several outcomes match
-    an operation, only the earliest applies.
+    phases: queued, building (only with initialize_managed_source), deploying or verifying. An
+    outcome applies to the next matching operation, or to several operations with --times. At most
+    one outcome applies to an operation. Outcomes that were armed earlier take precedence.
     """
 
 
@@ -63,7 +63,7 @@ def outcome() -> None:
 @target_options(
     "operations", "Affect only operations that this call starts, such as apply_project_domains."
 )
-@occasion_options("operations", "Affect at most N operations. Default: 1.")
+@occasion_options("outcome", "operations", "Affect at most N operations. Default: 1.")
 @prints("{value[id]}", words=armed_text)
 @opt.with_world
 def add(
@@ -91,15 +91,15 @@ add_management(
         describe_kinds="hosting_emulator.faults.views:describe_outcome_kinds",
         list_help=(
             "CONSIDERED is the number of requests to start an operation that were checked against "
-            "the outcome. SEEN is the number of operations that matched it. HITS is the number of "
-            "operations to which it was applied or, with --while, on which it acted. An outcome "
-            "that is USED UP is not applied to any more operations."
+            "the outcome since the emulator started. SEEN is the number of operations that matched "
+            "it. HITS is the number of operations to which it was applied or, with --while, on "
+            "which it acted. An outcome that is USED UP is not applied to any more operations."
         ),
         remove_help=(
             "OUTCOME is the id of an outcome, such as outcome-1. An operation to which the "
             "outcome was already applied keeps it, unless the outcome is still waiting for its "
             "--while condition."
         ),
-        kinds_help="List the kinds of outcomes, and the options that select operations.",
+        kinds_help="List the kinds of outcomes with their options, and the conditions of outcomes.",
     ),
 )

@@ -67,8 +67,8 @@ def _load_text(summary: LoadedWorldSummary) -> str:
 def scenario() -> None:
     """List, check, load and run scenarios.
 
-    A scenario is a name in the library or a YAML file (- for stdin). `list`, `show`, `check`,
-    `shrink` and `schema` need no running emulator.
+    A scenario is specified by its name in the library or as a YAML file (- for stdin). `list`,
+    `show`, `check`, `shrink` and `schema` need no running emulator.
     """
 
 
@@ -78,7 +78,7 @@ def scenario() -> None:
 def list_scenarios(**_: Any) -> Any:
     """List the scenario library.
 
-    Lists the library of this installation or, with --url, the library of the running emulator.
+    Lists the library of this installation or, with --url, the library of a running emulator.
     """
 
     def library_rows() -> Any:
@@ -96,7 +96,7 @@ def list_scenarios(**_: Any) -> Any:
 def show(name: str, output: Path | None, **_: Any) -> None:
     """Print a library scenario as YAML, for example as a starting point for your own.
 
-    NAME is a name from `scenario list`. With --url, the scenario is read from the running emulator.
+    NAME is a name from `scenario list`. With --url, the scenario is read from a running emulator.
     """
     text: str = opt.ask(lambda client: client.scenario(name).text, lambda: library_text(name))
     put_document(text.rstrip("\n"), output, f"Scenario {name} was written to")
@@ -271,14 +271,13 @@ def _put_reports(
     "--first",
     metavar="POSITION",
     help=(
-        "Request (`12`) or commit (`commit:40`) at which to start. Default: the world's first "
-        "commit."
+        "Request (`12`) or commit (`commit:40`) at which to start. Default: as early as possible."
     ),
 )
 @opt.option(
     "--last",
     metavar="POSITION",
-    help="Last request or commit to include. Default: the latest commit.",
+    help="Last request or commit to include. Default: the latest request or commit.",
 )
 @opt.option(
     "--step",
@@ -292,10 +291,10 @@ def record(
     """Write a scenario that reproduces a world's history.
 
     The scenario is written to FILE (- for stdout). It contains the initial world, each request with
-    its recorded response as the expected one, and all faults, outcomes, interventions and clock
-    changes. The command reports each request that it has to leave out. Ids and secrets are replaced
-    by variables. The scenario is written only if its story passes. If the history cannot
-    be expressed as a scenario, the error message says why.
+    its recorded response as the expected one, and all faults (except `admission_queue`), outcomes,
+    interventions and clock changes. The command reports each request that it has to leave out. Ids
+    and secrets are replaced by variables. The scenario is written only if its story passes. If the
+    history cannot be expressed as a scenario, the error message says why.
     """
     from hosting_emulator.sdk.text import count_text
 
@@ -335,7 +334,10 @@ def _scenario_name(file: Path) -> str:
 @opt.option(
     "--step",
     metavar="STEP",
-    help="The step to keep, selected by status=, code= or call=, or by its number with n=.",
+    help=(
+        "The step to keep: the first that matches all of the given words, which are status=, code=, "
+        "call= and n= (the number of the step)."
+    ),
     required=True,
 )
 @opt.output_option
@@ -385,8 +387,8 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
 def schema(output: Path | None, **_: Any) -> None:
     """Print the JSON Schema of scenario files, for editors.
 
-    To make an editor use the schema, start a scenario file with the line `# yaml-language-server:
-    $schema=scenario.schema.json`.
+    In editors that use the YAML language server, the schema applies to a scenario file in the same
+    folder that starts with the line `# yaml-language-server: $schema=scenario.schema.json`.
     """
     document = opt.ask(
         lambda client: client.contract("scenario-schema.json"),

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _ephemeral_option = opt.option(
     "--ephemeral/--on-disk",
     help=(
-        "Store the world only in memory, or on disk. Default: in memory if the emulator is "
-        "ephemeral, and otherwise on disk."
+        "Store the world only in memory, or on disk (default). An ephemeral emulator stores all of "
+        "its worlds only in memory."
     ),
     default=False,
     show_default=False,
@@ -105,7 +105,15 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
         "real second). Default: the clock of the scenario, or real without a scenario."
     ),
 )
-@opt.at_option
+@opt.option(
+    "--at",
+    metavar="TIMESTAMP",
+    help=(
+        "World time at which the world starts: a timestamp such as 2030-01-31T09:30:00Z (RFC 3339), "
+        "or `now` for the real time. Default: 2026-01-01T00:00:00Z for a frozen or skip clock, and "
+        "`now` for other clocks. Cannot be used with --scenario, which sets the time."
+    ),
+)
 @opt.assume_option
 @opt.vary_options
 @_ephemeral_option
@@ -114,7 +122,7 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
     metavar="SPAN",
     help=(
         "Delete the world after it has received no requests for at least this long, in real time, "
-        "such as 6h."
+        "such as 6h. If the emulator restarts, the world is no longer deleted."
     ),
 )
 @prints("{value.name}", words=_new_world_text)
@@ -185,8 +193,9 @@ _CHANGED_KINDS = {
     "--organization",
     metavar="ORGANIZATION",
     help=(
-        "The organization of the user, project, key or member, by alias. Required for a project, and "
-        "for a user with --role."
+        "The organization of the user, project, key or member, by alias. Required for a project, for "
+        "a user with --role and, in a world with several organizations, for a member without "
+        "--project."
     ),
 )
 @opt.option(
@@ -365,12 +374,12 @@ def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
 @opt.flag(
     "--default",
     "to_default",
-    help="Return to the content of the default world, even if a scenario was loaded.",
+    help="Return to the default content, even if a scenario was loaded.",
 )
 @prints(words=_reset_text)
 @opt.with_world
 def reset(world: HostingEmulator, name: str | None, to_default: bool) -> WorldSummary:
-    """Reset a world to the start of its scenario or, if it has none, to the default world.
+    """Reset a world to the start of its scenario or, without one, to the default content.
 
     NAME is the world to reset. Default: --world.
     """
@@ -385,7 +394,7 @@ def reset(world: HostingEmulator, name: str | None, to_default: bool) -> WorldSu
 def delete(client: ControlClient, name: str) -> None:
     """Delete a world and its state.
 
-    NAME is the world to delete. The default world cannot be deleted, only reset.
+    NAME is the world to delete. The `default` world cannot be deleted, only reset.
     """
     client.world(name).delete()
     say(f"World {name} was deleted.")

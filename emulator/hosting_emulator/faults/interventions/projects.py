@@ -202,7 +202,7 @@ def _new_placement(
 
 @intervention(project="garden", domain="garden.example")
 def connect_domain(change: Change, project: Project, domain: str) -> str:
-    """A project gets its own domain. In a Free workspace, the project must be showing the flag."""
+    """A project gets its own domain. In a Free workspace, its powered-by flag must be on."""
     _check_dns_name(domain, "domain")
     plan = change.row(ORGANIZATIONS, project.organization_id).plan
     if plan == "free" and not project.flag_enabled:

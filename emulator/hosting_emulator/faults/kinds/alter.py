@@ -21,7 +21,7 @@ class Alter(FaultKind, Alteration, frozen=True):
     a replay must equal the first response. A change that the contract forbids is refused, or leaves
     the response unchanged, in which case `why` says so. A new field with almost the same name as an
     existing field is refused as a misspelling. The `result` or `error` of an operation can be
-    changed only without `times`, because all responses must show the same end.
+    changed only without conditions such as `times`, because all responses must show the same end.
     """
 
     example: ClassVar = {"set": {"/progress/phase": "warming up"}}

@@ -15,8 +15,8 @@ class StaleRead(FaultKind, frozen=True):
     writes use the current state. The fault does not act if the response would be a problem, such as
     a 404 for a resource that did not exist yet. With `breaking: true`, the fault does send such
     problems, and also acts on read_database_compute, for which the contract promises fresh values.
-    If the world is younger than `age`, the response shows the oldest state in the history. With a
-    skip clock, repeating a read moves the clock forward by `age`. This kind does not accept
+    If the history does not go back as far as `age`, the response shows the oldest state in it. With
+    a skip clock, repeating a stale read moves the clock forward by `age`. This kind does not accept
     after_commit.
     """
 
