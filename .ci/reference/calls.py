@@ -10,9 +10,8 @@ from typing import Any
 
 from hosting_emulator.contract.assumption_table import affects_call, describe
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.call_table import describe_calls
+from hosting_emulator.contract.call_table import describe_calls, problem_status
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
-from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator_lab.contract_check.contract_sentences import SECTIONS, Quote
 from reference.markdown import code, join, prose, sentence, table
 
@@ -63,7 +62,7 @@ def _section(row: dict[str, Any]) -> str:
         ["permission of an API key", _permission(row)],
         ["`Idempotency-Key`", "required" if row["idempotent"] else "not used"],
         ["success", f"{row['success']} with {code(row['response'])}"],
-        ["problems", ", ".join(_problem(name) for name in row["codes"])],
+        ["problems", ", ".join(_problem(name, row["call_id"]) for name in row["codes"])],
     ]
     return join(
         f"## {row['call_id']}",
@@ -113,8 +112,12 @@ def _default(row: dict[str, Any]) -> str:
     return code(value if isinstance(value, str) else json.dumps(value))
 
 
-def _problem(name: str) -> str:
-    return f"[{PROBLEMS[name].status} `{name}`](problems.md#{name})"
+def _problem(name: str, call_id: str) -> str:
+    """Return a problem code with its status, which is not the code's usual one for a call whose
+    error statuses the contract lists.
+    """
+    status = problem_status(name, DEFAULTS, ALL_CALLS[call_id])
+    return f"[{status} `{name}`](problems.md#{name})"
 
 
 def _query(rows: list[dict[str, Any]]) -> str:

@@ -19,8 +19,8 @@ An outcome has fewer conditions than a fault, because it applies to operations, 
 A trigger acts only if all its keys match and all its conditions hold. `every: 3` selects the third
 matching request, the sixth, and so on. After `skip_first: 1`, it selects the fourth and the seventh. A
 request is *considered* when it is checked against a trigger, *seen* if it matches, and a *hit* if the
-trigger acts on it. A fault that could not match any request is refused, such as one without `call` and
-with a path outside `/v1`."""
+trigger acts on it. A fault is refused if no call could match its `call`, `method` and `path`, for
+example without `call` and with a path outside `/v1`."""
 
 WHEN_A_CONDITION_IS_READ = """\
 A fault evaluates the condition when a request arrives. After the commit, it uses the state after the

@@ -128,7 +128,7 @@ class _AddCommand(HelpCommand):
     metavar="PATH=VALUE",
     help=(
         "Affect only requests in whose body the field at PATH has this value, such as "
-        "key.name=ci*. In text, * stands for any text. Repeatable."
+        "name=ci*. In text, * stands for any text. Repeatable."
     ),
     multiple=True,
     cls=opt.PatternOption,

@@ -63,7 +63,7 @@ class Rule(
     ] = None
     body: Annotated[
         dict[str, Any] | None,
-        _described("body fields by path, such as key.name; * in a string matches any text"),
+        _described("body fields by path, such as name; * in a string matches any text"),
     ] = None
     credentials: Annotated[
         Literal["token", "key", "none", "invalid", "any"] | None,

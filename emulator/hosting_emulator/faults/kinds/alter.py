@@ -7,15 +7,16 @@ from hosting_emulator.faults.kinds import FaultKind
 
 
 class Alter(FaultKind, Alteration, frozen=True):
-    """Change one part of the response that the call returned, in a way that the contract allows or not.
+    """Change parts of the response that the call returned, in a way that the contract allows or not.
 
     Specify exactly one of set ({pointer: value}), remove (one or more pointers), rename ({pointer:
     name}), duplicate (a pointer), reorder (a pointer, or {pointer: reversed or shuffled}), headers
     ({name: value or null}) and status. A pointer is a JSON Pointer such as /progress/phase. In a
     pointer, * stands for every item in a list, and a final - for the position after the last item.
     The fault acts on both successful responses and problems, and does not accept after_commit. By
-    default, the contract must allow the change, and any other values that repeat the changed part
-    change too. With breaking: true, any change is possible, and only the named part changes.
+    default, the contract must allow the change, and any other values that repeat a changed part
+    change too. With breaking: true, the change may contradict the contract, and only the named
+    parts change.
 
     Without breaking: true, ids, times, states and values that clients send back cannot change, and
     a replay must equal the first response. A change that the contract forbids is refused, or leaves
