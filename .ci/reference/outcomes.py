@@ -14,9 +14,9 @@ scenario file, the same outcome is `outcomes: [{KIND: {OPTION: VALUE}}]`. For al
 
 An outcome applies to one operation, unless `times` sets another number. It works with every clock, and
 is stored with the world. `queued` and `running` set how long the operation is in these states, even
-with a profile that counts polls. An outcome is refused, with the reason, if operations
-that the call starts do not have its phase, or could not end in this way. `stick` with `for` requires a
-profile in which time advances operations, or `queued` or `running`."""
+with a profile that counts polls. An outcome is refused, with the reason, if operations that the call
+starts do not have its phase, or could not end in this way. `stick` with `for` requires a profile in
+which time advances operations, or `queued` or `running`."""
 
 
 def render() -> str:

@@ -54,7 +54,7 @@ def _clock_text(state: ClockState) -> str:
 @prints(_clock_text)
 @opt.with_world
 def show(world: HostingEmulator) -> ClockState:
-    """Show the world's time, the mode of its clock and the next due event."""
+    """Show the world's time, the mode of its clock, and when the next event is due."""
     return world.clock.state
 
 

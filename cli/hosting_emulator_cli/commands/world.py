@@ -215,8 +215,8 @@ _CHANGED_KINDS = {
     "--value",
     metavar="TEXT",
     help=(
-        "The value of the key: `phk_` and 43 characters from A-Z a-z 0-9 _ -. Required for a key. To "
-        "create a key with a generated value, use `token --api-key` instead."
+        "The value of the key: the prefix (by default `phk_`) and 43 characters from A-Z a-z 0-9 _ -. "
+        "Required for a key. To create a key with a generated value, use `token --api-key` instead."
     ),
 )
 @opt.option(
