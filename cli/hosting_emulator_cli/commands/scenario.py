@@ -344,7 +344,7 @@ def _scenario_name(file: Path) -> str:
 @opt.option(
     "--max-runs",
     metavar="N",
-    help="Run the story at most N times.",
+    help="Stop searching when the story has been run N times.",
     type=WholeNumber(1, 100_000),
     default=_MOST_RUNS,
 )

@@ -67,9 +67,10 @@ def triggers(world: HostingEmulator, follow: bool, as_json: bool) -> None:
     These are called triggers. WAITS FOR is what must happen before a trigger acts (`-` if it no
     longer acts). CONSIDERED is the number of requests that were checked against the trigger since
     the emulator started, SEEN is the number of requests that matched it, and HITS is the number of
-    requests on which it acted. For an outcome, SEEN and HITS count operations instead of requests. For a timeline entry, all
-    three are 0 until the entry has acted, and then 1. If a fault or an outcome has not acted, a
-    line below the table says why, for example how the most similar request differed.
+    requests on which it acted. For an outcome, SEEN and HITS count operations instead of requests.
+    For a timeline entry, all three are 0 until the entry has acted, and then 1. If a fault or an
+    outcome has not acted, a line below the table says why, for example how the most similar request
+    differed.
     """
     if not follow:
         _put_triggers(world.triggers, as_json=as_json)
