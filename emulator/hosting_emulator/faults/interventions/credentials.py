@@ -57,7 +57,7 @@ def revoke_key(change: Change, key: ApiKey) -> str:
 
 @intervention(user="owner")
 def end_session(change: Change, user: User) -> str:
-    """All of a user's sessions end. The user must sign in again before creating API keys."""
+    """All of a user's sessions end. To create API keys, the user must sign in again or get a new token."""
     sessions.end_implicit_session(change, user.id)
     for session_id, session in change.applied().rows(SESSIONS):
         if session.user_id == user.id:
