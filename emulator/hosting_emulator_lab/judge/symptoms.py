@@ -160,6 +160,9 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
 
 
 def _cause_of_hanging(point: FaultPoint) -> str:
+    if point.lasting is not None and point.lasting.request_end == "unfinished":
+        # Even a client that polls without pauses may have a longer deadline than the trial.
+        return "still-polling"
     if point.lasting is not None:
         return "never-gives-up"
     if kind_of(point.fault) == "timeout":

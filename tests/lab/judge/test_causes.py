@@ -76,7 +76,7 @@ def ids(*results: TrialResult) -> list[str]:
             "reads-body-without-limit",
         ),
         ("create_user_api_key#1/truncate/before_commit", "hung", "hangs"),
-        ("apply_project_domains#1/stick/lasting", "hung", "never-gives-up"),
+        ("apply_project_domains#1/stick/lasting", "hung", "still-polling"),
         ("apply_project_domains#1/fail/lasting", "blind success", "failed-operation-is-success"),
         (
             "apply_project_domains#1/stick/lasting",

@@ -149,3 +149,12 @@ def test_a_client_that_hangs_after_a_failed_operation_does_not_claim_success() -
     hung = shown(FAIL, follows=False, verdict="hung")
 
     assert [cause for cause, _ in hung] == ["never-gives-up"]
+
+
+@pytest.mark.parametrize("fault", ["stick", "blocked"])
+def test_a_client_that_still_polls_when_the_trial_is_over_may_have_a_longer_deadline(
+    fault: str,
+) -> None:
+    hung = shown(f"apply_project_domains#1/{fault}/lasting", verdict="hung")
+
+    assert [cause for cause, _ in hung] == ["still-polling"]
