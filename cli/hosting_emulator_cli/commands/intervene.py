@@ -90,7 +90,7 @@ def intervene(
     everything: bool,
     **_: Any,
 ) -> Any:
-    """Change a world from outside: make an operation stick, expire a ticket, set a plan.
+    """Change a world from outside: hold up an operation, expire a ticket, change a plan.
 
     NAME is the name of the intervention, and FIELD=VALUE sets one of its fields. VALUE is parsed as
     JSON if possible. An intervention that is refused changes nothing. `intervene kinds` lists the

@@ -48,8 +48,8 @@ _filters = opt.options(
         "--user",
         metavar="USER",
         help=(
-            "Select only requests from this user, by alias or id. `nobody` selects requests without "
-            "a valid token or key."
+            "Select only requests from this user, by alias or id. `nobody` selects requests that "
+            "were refused because they had no valid token or key."
         ),
     ),
     opt.option(

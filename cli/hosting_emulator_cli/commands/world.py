@@ -122,7 +122,8 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
     metavar="SPAN",
     help=(
         "Delete the world after it has received no requests for at least this long, in real time, "
-        "such as 6h. If the emulator restarts, the world is no longer deleted."
+        "such as 6h. A restart of the emulator removes this limit: the world is then kept until you "
+        "delete it."
     ),
 )
 @prints("{value.name}", words=_new_world_text)

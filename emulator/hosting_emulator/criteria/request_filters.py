@@ -21,7 +21,8 @@ from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Ulid, 
 from hosting_emulator.criteria.type_messages import display_value
 from hosting_emulator.criteria.value_types import Impossible, Path, Result, ValueType
 
-#: The word in the `user` filter for requests without a valid token.
+#: The word in the `user` filter for requests that were refused because they had no valid
+#: token.
 NOBODY = "nobody"
 #: The word in the `call` filter for paths that belong to no call.
 NO_CALL = "none"

@@ -35,7 +35,8 @@ class RequestFilters(TypedDict, total=False):
         str | None,
         Meta(
             description=(
-                "A user's alias or id, or `nobody` for requests without a valid token or API key."
+                "A user's alias or id, or `nobody` for requests that were refused because they had "
+                "no valid token or API key."
             ),
             examples=["owner"],
         ),
