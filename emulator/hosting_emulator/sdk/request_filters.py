@@ -22,13 +22,13 @@ OperationFilter: TypeAlias = TextFilter
 class Filters(TypedDict, total=False):
     """The request filters, except the call. All of them must match.
 
-    `user` and `project` are aliases or ids. The user `nobody` selects requests that
-    were refused because they had no valid token. `operation` is an operation's id or document. `path` is a path without the world's
-    prefix, in which `*` matches any string and `{name}` matches one segment. `status` can be a
-    class such as `4xx`. `key` is the Idempotency-Key. `lost` is the kind of fault that caused the
-    response to be lost, or a bool that says whether it was lost. `failed` selects requests that
-    were refused or whose response was lost. A list contains alternatives. TypeError is raised for a
-    value that can never match.
+    `user` and `project` are aliases or ids. The user `nobody` selects requests that were refused
+    because they had no valid token. `operation` is an operation's id or document. `path` is a path
+    without the world's prefix, in which `*` matches any string and `{name}` matches one segment.
+    `status` can be a class such as `4xx`. `key` is the Idempotency-Key. `lost` is the kind of fault
+    that caused the response to be lost, or a bool that says whether it was lost. `failed` selects
+    requests that were refused or whose response was lost. A list contains alternatives. TypeError
+    is raised for a value that can never match.
     """
 
     user: TextFilter
