@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator.scenario import yaml_text
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.yaml_text import DEEPEST, LONGEST, read_yaml, write_yaml
 
@@ -64,44 +65,108 @@ def test_yaml_keys_are_always_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "words"),
+    ("text", "line", "column", "message"),
     [
-        ("", 1, 1, "empty"),
-        ("# only a comment\n", 1, 1, "empty"),
-        ("a: 1\nb: *a\n", 2, 4, "alias"),
-        ("a: &x [1]\nb: *x\n", 2, 4, "alias"),
-        ("a: 1\n<<: *x\n", 2, 5, "alias"),
-        ("a: 1\n---\nb: 2\n", 2, 1, "more than one document"),
+        ("", 1, 1, "the file is empty, but a scenario needs at least a name"),
+        ("# only a comment\n", 1, 1, "the file is empty, but a scenario needs at least a name"),
+        ("a: 1\nb: *a\n", 2, 4, "the alias *a is refused: repeat the value instead"),
+        ("a: &x [1]\nb: *x\n", 2, 4, "the alias *x is refused: repeat the value instead"),
+        ("a: 1\n<<: *x\n", 2, 5, "the alias *x is refused: repeat the value instead"),
+        ("a: 1\n---\nb: 2\n", 2, 1, "the file must not have more than one document"),
         ("a: 1\nb: 2\na: 3\n", 3, 1, "the key 'a' occurs twice (first on line 1)"),
-        ("a: {x: 1, x: 2}\n", 1, 11, "the key 'x' occurs twice"),
-        ("a: !!python/object:os.system x\n", 1, 4, "tag"),
-        ("a: 1\nb: !env HOME\n", 2, 4, "tag"),
-        ("a: !!set {b}\n", 1, 4, "tag"),
-        ("? [a, b]\n: c\n", 1, 3, "must be a string"),
-        ("a: .inf\n", 1, 4, "not a number"),
-        ("a: 1e999\n", 1, 4, "too large"),
-        ("a: 99999999999999999999\n", 1, 4, "too large"),
-        (f"a: {'9' * 5000}\n", 1, 4, "not a number"),
-        ('a: 1\nb: "\\ud800"\n', 2, 4, "surrogate"),
-        ("a: 1\nb: \x01\n", 2, 1, "is not allowed here"),
-        ("a: [1\nb: 2\n", 1, 4, "not closed (line 2: "),
-        ('a: "x\nb: 2\n', 1, 4, "not closed (line 3: "),
-        ("a:\n  b: 1\n c: 2\n", 3, 2, "indentation"),
-        ("a: b: c\n", 1, 5, "not YAML"),
-        ("a:\n\tb: 1\n", 2, 1, "not YAML"),
-        ("@a: 1\n", 1, 1, "not YAML"),
-        ("%YAML 1.1\n---\na: yes\n", 1, 1, "YAML 1.2, not YAML 1.1: remove this line"),
-        ("# a comment\n%YAML 1.5\n---\na: 1\n", 2, 1, "YAML 1.2, not YAML 1.5"),
-        ("# a comment\r%YAML 1.1\r---\ra: yes\r", 1, 13, "YAML 1.2, not YAML 1.1"),
-        ('a: 1\nb: ["\\U00110000"]\n', 2, 6, "\\U00110000 does not exist: the last is \\U0010FFFF"),
-        ('a: "\\UFFFFFFFF"\n', 1, 5, "\\UFFFFFFFF does not exist"),
+        ("a: {x: 1, x: 2}\n", 1, 11, "the key 'x' occurs twice (first on line 1)"),
+        (
+            "a: !!python/object:os.system x\n",
+            1,
+            4,
+            "the tag 'tag:yaml.org,2002:python/object:os.system' is refused: write a plain "
+            "value without a tag",
+        ),
+        (
+            "a: 1\nb: !env HOME\n",
+            2,
+            4,
+            "the tag '!env' is refused: write a plain value without a tag",
+        ),
+        (
+            "a: !!set {b}\n",
+            1,
+            4,
+            "the tag 'tag:yaml.org,2002:set' is refused: write a plain value without a tag",
+        ),
+        ("? [a, b]\n: c\n", 1, 3, "a key must be a string, not a mapping or a list"),
+        ("a: .inf\n", 1, 4, "'.inf' is not a number"),
+        ("a: 1e999\n", 1, 4, "the number '1e999' is too large"),
+        ("a: 99999999999999999999\n", 1, 4, "the number '99999999999999999999' is too large"),
+        (f"a: {'9' * 5000}\n", 1, 4, "'9999999999999999999999999999999999999999' is not a number"),
+        ('a: 1\nb: "\\ud800"\n', 2, 4, "the text contains half a character (a lone surrogate)"),
+        ("a: 1\nb: \x01\n", 2, 1, "this is not YAML: the character '\\x01' is not allowed here"),
+        (
+            "a: [1\nb: 2\n",
+            1,
+            4,
+            "this is not YAML: this quote or bracket is not closed (line 2: expected ',' or "
+            "']', but got ':')",
+        ),
+        (
+            'a: "x\nb: 2\n',
+            1,
+            4,
+            "this is not YAML: this quote or bracket is not closed (line 3: found "
+            "unexpected end of stream)",
+        ),
+        (
+            "a:\n  b: 1\n c: 2\n",
+            3,
+            2,
+            "this is not YAML: expected <block end>, but found '<block mapping start>'; "
+            "check the indentation",
+        ),
+        ("a: b: c\n", 1, 5, "this is not YAML: mapping values are not allowed here"),
+        (
+            "a:\n\tb: 1\n",
+            2,
+            1,
+            "this is not YAML: found character '\\t' that cannot start any token",
+        ),
+        ("@a: 1\n", 1, 1, "this is not YAML: found character '@' that cannot start any token"),
+        (
+            "%YAML 1.1\n---\na: yes\n",
+            1,
+            1,
+            "a scenario is YAML 1.2, not YAML 1.1: remove this line",
+        ),
+        (
+            "# a comment\n%YAML 1.5\n---\na: 1\n",
+            2,
+            1,
+            "a scenario is YAML 1.2, not YAML 1.5: remove this line",
+        ),
+        (
+            "# a comment\r%YAML 1.1\r---\ra: yes\r",
+            1,
+            13,
+            "a scenario is YAML 1.2, not YAML 1.1: remove this line",
+        ),
+        (
+            'a: 1\nb: ["\\U00110000"]\n',
+            2,
+            6,
+            "the character \\U00110000 does not exist: the last is \\U0010FFFF",
+        ),
+        (
+            'a: "\\UFFFFFFFF"\n',
+            1,
+            5,
+            "the character \\UFFFFFFFF does not exist: the last is \\U0010FFFF",
+        ),
     ],
 )
-def test_refused_yaml_is_refused_at_its_line_and_column(text, line, column, words):
+def test_refused_yaml_is_refused_at_its_line_and_column(text, line, column, message):
     error = refusal(text)
 
     assert (error.line, error.column) == (line, column)
-    assert words in error.message
+    assert error.message == message
     assert str(error) == f"file.yaml:{line}:{column}: {error.message}"
 
 
@@ -110,7 +175,17 @@ def test_the_length_of_a_file_is_limited():
     text = "a: 1\n" + line * (LONGEST // len(line) - 1)
     assert read_yaml(text, "file.yaml").data == {"a": 1}
 
-    assert "longer than" in refusal("a: 1\n" + "#" * LONGEST).message
+    error = refusal("a: 1\n" + "#" * LONGEST)
+    assert str(error) == "file.yaml:1:1: the file is longer than 250000 characters"
+
+
+def test_the_number_of_values_in_a_file_is_limited(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(yaml_text, "MOST", 10)
+
+    # The starts and ends of the list and of the document count too.
+    read_yaml("[1, 2, 3, 4, 5]", "file.yaml")
+
+    assert refusal("[1, 2, 3, 4, 5, 6]").message == "the file has more than 10 values"
 
 
 def test_the_depth_of_a_file_is_limited():
@@ -119,8 +194,9 @@ def test_the_depth_of_a_file_is_limited():
 
     read_yaml(nested(DEEPEST), "file.yaml")
 
-    assert "nested more than" in refusal(nested(DEEPEST + 1)).message
-    assert "nested more than" in refusal("{a: " * 50_000).message
+    message = "this value is nested more than 20 levels deep"
+    assert refusal(nested(DEEPEST + 1)).message == message
+    assert refusal("{a: " * 50_000).message == message
     deep = "".join(f"{'  ' * depth}a:\n" for depth in range(200))
     assert refusal(deep).line == DEEPEST + 1
 
