@@ -231,11 +231,11 @@ def _world_option(help: str) -> Decorator[Any]:
 
 url_options = _url_options("URL of the running emulator.")
 world_option = _world_option("The world to use.")
-_IF_TYPED = "to use if --world or --url is on the command line."
+_IF_TYPED = "The command queries an emulator only if --world or --url is on the command line."
 #: For commands that use a running emulator only if `--world` or `--url` is on the command line.
 typed_world_options = options(
-    _world_option(f"The world {_IF_TYPED}"),
-    _url_options(f"URL of the running emulator {_IF_TYPED}"),
+    _world_option(f"The world to use. {_IF_TYPED}"),
+    _url_options(f"URL of the running emulator. {_IF_TYPED}"),
 )
 #: For commands that use a running emulator only if `--url` is on the command line.
 typed_url_options = options(
