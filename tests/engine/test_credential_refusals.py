@@ -11,7 +11,6 @@ import pytest
 
 from hosting_emulator.engine.json_web_tokens import base64url
 from hosting_emulator.engine.sign_ins import GrantRefused
-from hosting_emulator.world.records import AuthorizationGrant
 from tests.support.forged_tokens import token_parts
 from tests.support.in_process import InProcess, fresh_world
 
@@ -169,15 +168,9 @@ class SignIn:
 
     def code(self) -> str:
         challenge = base64url(sha256(VERIFIER.encode()).digest())
-        user_id = self.api.user_id("owner")
-        scope = "openid offline_access"
-        grant = AuthorizationGrant(
-            "session", user_id, None, "client", scope, 0, REDIRECT_URI, challenge, 0
+        return self.api.issue_authorization_code(
+            "owner", "openid offline_access", REDIRECT_URI, challenge
         )
-        change = self.api.engine.begin_change()
-        code = self._sign_ins.issue_code(change, grant)
-        self.api.engine.commit(change, "code")
-        return code
 
     def redeem(
         self,

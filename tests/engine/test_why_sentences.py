@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.world.tables import OUTCOMES
 from tests.support.in_process import InProcess, fresh_world
 
 #: The id of an operation or of an attempt at reconciliation.
@@ -113,9 +112,7 @@ def after_the_removal_of_its_outcome() -> tuple[InProcess, str]:
     api = world()
     outcome = api.add_outcome(stick={"phase": "deploying"}, while_={"plan": "free"})
     operation = started(api)
-    change = api.engine.begin_change()
-    change.delete(OUTCOMES, outcome)
-    api.engine.commit(change, "outcome removed")
+    api.disarm_outcome(outcome)
     return api, operation
 
 

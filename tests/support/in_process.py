@@ -33,7 +33,7 @@ from hosting_emulator.messages import VariationState
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import AuthorizationGrant, WorldSource
-from hosting_emulator.world.tables import ASSUMPTIONS, PROJECTS, SINGLETON_KEY, USERS
+from hosting_emulator.world.tables import ASSUMPTIONS, OUTCOMES, PROJECTS, SINGLETON_KEY, USERS
 from hosting_emulator.world.value import Change, World
 from tests.support.calls import Calls, Response, fault_document
 
@@ -247,9 +247,14 @@ class InProcess(Calls):
 
     # --- States of the world --------------------------------------------------------------------
 
-    def issue_authorization_code(self, user: str) -> str:
+    def issue_authorization_code(
+        self, user: str, scope: str = "openid", redirect_uri: str = "", challenge: str = ""
+    ) -> str:
         """Return an authorization code, as after a sign-in of a user at the identity provider."""
-        grant = AuthorizationGrant("s", self.user_id(user), None, "client", "openid", 0, "", "", 0)
+        user_id = self.user_id(user)
+        grant = AuthorizationGrant(
+            "s", user_id, None, "client", scope, 0, redirect_uri, challenge, 0
+        )
         change = self.engine.begin_change()
         code = self.engine.sign_ins.issue_code(change, grant)
         self.engine.commit(change, "authorization code")
@@ -303,6 +308,11 @@ class InProcess(Calls):
 
     def add_outcome(self, **outcome: Any) -> str:
         return self._arm(outcome, OUTCOME)
+
+    def disarm_outcome(self, outcome_id: str) -> None:
+        change = self.engine.begin_change()
+        change.delete(OUTCOMES, outcome_id)
+        self.engine.commit(change, f"{outcome_id} removed")
 
     def _arm(self, fields: Mapping[str, Any], family: RuleCategory) -> str:
         change = self.engine.begin_change()
