@@ -289,3 +289,18 @@ def test_the_second_use_of_a_code_or_a_refresh_token_revokes_the_grant() -> None
 
     [(_, grant)] = sign_in.api.records("authorization_grants").items()
     assert grant.revoked
+
+
+def test_the_session_of_a_browser_lasts_seven_days() -> None:
+    api = InProcess()
+    sign_ins = api.engine.sign_ins
+    cookie = sign_ins.session_cookie("a-session", api.engine.now_ms())
+
+    def session_id() -> str | None:
+        return sign_ins.session_id_from_cookie(cookie, api.engine.begin_change())
+
+    api.engine.move_by(7 * 86_400_000 - 1)
+    assert session_id() == "a-session"
+
+    api.engine.move_by(1)
+    assert session_id() is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator.scenario.errors import ScenarioError
 from tests.support.stories import scenario_error
 
 #: Keys that are missing, or that exclude each other.
@@ -55,6 +56,22 @@ SHAPE = [
     (
         "story: [{call: list_deployments, headers: {Idempotency-Key: a}, key: b}]",
         "3:65: the header Idempotency-Key and key are mutually exclusive: remove one",
+    ),
+    (
+        "story: [{call: list_deployments, headers: {Authorization: a}, user: owner}]",
+        "3:63: the header Authorization and user are mutually exclusive: remove one",
+    ),
+    (
+        "story: [{call: list_deployments, headers: {Authorization: a}, token: b}]",
+        "3:63: the header Authorization and token are mutually exclusive: remove one",
+    ),
+    (
+        "story: [{request: POST /x, form: {}, body: x}]",
+        "3:28: body and form are mutually exclusive: remove one of them",
+    ),
+    (
+        "story: [{request: POST /x, form: {}, text: x}]",
+        "3:28: text and form are mutually exclusive: remove one of them",
     ),
     (
         "story: [{call: apply_project_domains, key: ''}]",
@@ -300,6 +317,31 @@ TIMELINE_KEYS = {
 EXPECTATION_KEYS = {"code": ["error", "problem"], "body": ["json"], "status": ["status_code"]}
 SCENARIO_KEYS = {"story": ["steps"], "name": ["title"], "world": ["given"]}
 
+_REQUESTS = "call or poll or redeem or request or sign_in or api_key"
+_API_REQUESTS = "call or poll or request"
+#: Each option of a step, and the actions that accept it.
+OPTIONS = {
+    "expect: {}": _REQUESTS,
+    "save: {x: id}": f"{_REQUESTS} or fault or outcome",
+    "collect: {x: id}": _REQUESTS,
+    "organization: acme": f"{_API_REQUESTS} or sign_in or api_key",
+    "interactive: true": f"{_API_REQUESTS} or sign_in",
+    "user: owner": f"{_API_REQUESTS} or redeem",
+    "token: x": _API_REQUESTS,
+    "headers: {}": _API_REQUESTS,
+    "connection: a": f"{_API_REQUESTS} or redeem",
+    "query: {}": _API_REQUESTS,
+    "project: shop": "call",
+    "key: k": "call or request",
+    "body: {}": "call or request or api_key",
+    "text: x": "call or request",
+    "form: {}": "request",
+    "gives_up: true": f"{_API_REQUESTS} or redeem",
+    "tries: 2": _REQUESTS,
+    "pause: 1s": _REQUESTS,
+    "with: {}": "use",
+}
+
 
 @pytest.mark.parametrize(("rest", "message"), [*SHAPE, *VALUES, *STORIES])
 def test_a_mistake_in_a_scenario_has_this_message(rest: str, message: str) -> None:
@@ -322,3 +364,18 @@ def test_the_key_of_another_tool_is_refused_with_the_key_that_is_meant(
         for other_key in other_keys:
             message = f"unknown field {other_key!r}; did you mean {key}?"
             assert scenario_error(entry % other_key).message == message
+
+
+@pytest.mark.parametrize(("option", "actions"), OPTIONS.items())
+def test_a_note_has_no_options_and_the_message_names_the_actions_that_have(
+    option: str, actions: str
+) -> None:
+    name = option.partition(":")[0]
+
+    error = scenario_error(f"story: [{{note: x, {option}}}]")
+
+    assert error.message == f"{name} is an option of {actions}, not of note"
+
+
+def test_an_error_about_a_whole_file_has_no_line() -> None:
+    assert str(ScenarioError("my.yaml", 0, 0, "it is missing")) == "my.yaml: it is missing"

@@ -377,6 +377,15 @@ def test_each_step_of_a_story_reports_its_result() -> None:
                 ),
             ],
         ),
+        (
+            "story: [{call: list_deployments, save: {a: next_cursor}}, "
+            '{call: list_deployments, expect: {items: {one_of: [1, "${a}"]}}}]',
+            [
+                "list_deployments: status 200",
+                '3:113 items.one_of.1: expected "it must be a number of items from 0 to 100, '
+                "not 'xfFya138AAAAAAAZ'\", found 20",
+            ],
+        ),
     ],
 )
 def test_a_failed_story_reports_its_last_step_with_these_texts(rest: str, texts: list[str]) -> None:
@@ -384,3 +393,26 @@ def test_a_failed_story_reports_its_last_step_with_these_texts(rest: str, texts:
 
     assert not report["passed"]
     assert last_step(report) == texts
+
+
+def test_a_response_whose_code_and_detail_are_no_strings_is_reported_without_them() -> None:
+    report = run(
+        """
+        faults: [{respond: {status: 418, content: '{"code": 5, "detail": 6}'}}]
+        story: [{call: list_deployments}]
+        """
+    )
+
+    [response] = report["steps"][0]["responses"]
+    assert response == {"n": 1, "status": 418, "code": None, "detail": None, "lost": None}
+
+
+def test_a_response_that_is_a_millisecond_late_is_delayed() -> None:
+    report = run(
+        """
+        faults: [{latency: {delay_ms: 1}}]
+        story: [{call: list_deployments, expect: {delayed: true}}]
+        """
+    )
+
+    assert report["passed"]
