@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hosting_emulator.http.framing import RequestFraming
+from hosting_emulator.http.framing import LONGEST_LINE, RequestFraming
 
 GET = b"GET /v1/x HTTP/1.1\r\nHost: h\r\n\r\n"
 PUT = b"PUT /v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"
@@ -95,3 +95,61 @@ def test_the_option_to_upgrade_is_removed_from_a_connection_header(
     head = b"GET /v1/x HTTP/1.1\r\nHost: h\r\nConnection: %s\r\nUpgrade: h2c\r\n\r\n"
 
     assert RequestFraming().feed(head % options) == [head % expected]
+
+
+def head(line: bytes = b"GET /v1/x HTTP/1.1", *headers: bytes) -> bytes:
+    return b"".join(part + b"\r\n" for part in (line, *headers, b""))
+
+
+NO_METHOD = "The request line has no HTTP method."
+INVALID = "The request is not valid HTTP/1.1."
+TOO_LONG = "A line or header of the request is longer than 65536 bytes."
+BROKEN_BODY = "The request body does not have the length or the chunks that its headers announce."
+PUT_LINE = b"PUT /v1/x HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (head(b"hello there"), NO_METHOD),
+        (b"\x16\x03\x01", NO_METHOD),
+        (b"\r\n" * 32 + GET, None),
+        (b"\r\n" * 32 + b"\n" + GET, NO_METHOD),
+        (head(b"GET /v1/x SPDY/3"), INVALID),
+        (head(b"GET x HTTP/1.1"), INVALID),
+        (head(b"OPTIONS * HTTP/1.1"), None),
+        (head(b"GET http://h HTTP/1.1"), None),
+        (head(b"GET http://h/a b HTTP/1.1"), INVALID),
+        (
+            head(b"CONNECT h:80 HTTP/1.1"),
+            "The CONNECT method is not supported: this is not a proxy.",
+        ),
+        (b"GET /v1/x HTTP/1.1\nHost: h", INVALID),
+        (b"G" * LONGEST_LINE, NO_METHOD),
+        (b"GET /" + b"x" * (LONGEST_LINE - 5), None),
+        (b"GET /" + b"x" * (LONGEST_LINE - 4), TOO_LONG),
+        (b"GET / HTTP/1.1\r\nA: " + b"x" * (LONGEST_LINE - 3), None),
+        (b"GET / HTTP/1.1\r\nA: " + b"x" * (LONGEST_LINE - 2), TOO_LONG),
+        (head(b"GET /" + b"x" * (LONGEST_LINE - 5)), INVALID),
+        (head(b"GET /" + b"x" * (LONGEST_LINE - 4)), TOO_LONG),
+        (head(PUT_LINE, *[b"A: b"] * 128), None),
+        (head(PUT_LINE, *[b"A: b"] * 129), "The request has more than 128 headers."),
+        (head(b"PUT /v1/x HTTP/1.0", b"Transfer-Encoding: chunked"), INVALID),
+        (head(PUT_LINE, b"Content-Length: 000" + b"1" * 19), None),
+        (head(PUT_LINE, b"Content-Length: " + b"1" * 20), INVALID),
+        (
+            head(PUT_LINE, b"Content-Length: 0x11"),
+            "The Content-Length '0x11' is not a number of bytes.",
+        ),
+        (CHUNKED + b"xyz\r\n", BROKEN_BODY),
+        (CHUNKED + b"1\r\nxyz\r\n", BROKEN_BODY),
+        (CHUNKED + b"1;" + b"x" * 1020, None),
+        (CHUNKED + b"1;" + b"x" * 1022, BROKEN_BODY),
+    ],
+)
+def test_the_refusal_of_malformed_bytes_says_what_is_wrong(data: bytes, error: str | None) -> None:
+    framing = RequestFraming()
+
+    framing.feed(data)
+
+    assert framing.error == error

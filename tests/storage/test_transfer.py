@@ -202,6 +202,312 @@ def test_a_remembered_refusal_is_imported():
     assert InProcess(imported).initialize(99, key="k").body == first.body
 
 
+def names_of(document):
+    """Return ids in the document, by the names under which the table below uses them."""
+    tables = document["tables"]
+    projects = {row["alias"]: key for key, row in tables["projects"].items()}
+    shop = tables["projects"][projects["shop"]]
+    return {
+        "shop": projects["shop"],
+        "notes": projects["notes"],
+        "running": shop["claim"],
+        "waiting": shop["queue_head"],
+        "event": tables["operations"][shop["claim"]]["event"],
+        "finished": first_key(document, "operations"),
+        "deployment": tables["operations"][shop["queue_head"]]["deployment_id"],
+        "flag": first_key(document, "remembered_responses"),
+    }
+
+
+def with_names(value, names):
+    """Replace the names in braces in a text, or in each text of a list."""
+    if isinstance(value, str):
+        return value.format(**names)
+    if isinstance(value, list | tuple):
+        return [with_names(item, names) for item in value]
+    return value
+
+
+#: Paths in the tables with their new values, the row that is refused for them, and the reason.
+INCONSISTENT = [
+    ((("streams", "ids", -1),), "streams ids", "-1 is not a valid number of draws"),
+    ((("streams", "ids", 2**31),), "streams ids", "2147483648 is not a valid number of draws"),
+    (
+        (("users", "{shop}", {"id": "x", "alias": "x", "name": "X", "email": "x@x.example"}),),
+        "users {shop}",
+        "the id is not a ULID",
+    ),
+    ((("projects", "{shop}", "id", "{notes}"),), "projects {shop}", "the key should be '{notes}'"),
+    (
+        (("clock", "other", {"mode": "frozen", "world_ms": 0, "machine_ms": 0}),),
+        "clock other",
+        "the key should be 'world'",
+    ),
+    (
+        (("operations", "{running}", "created_at", "yesterday"),),
+        "operations {running}",
+        "created_at must be a timestamp such as 2026-01-31T09:30:00.000Z",
+    ),
+    (
+        (("operations", "{running}", "created_ms", 2**53 + 1),),
+        "operations {running}",
+        "created_ms is out of range",
+    ),
+    (
+        (("operations", "{running}", "created_ms", -(2**53) - 1),),
+        "operations {running}",
+        "created_ms is out of range",
+    ),
+    (
+        (("projects", "{shop}", "organization_id", "x"),),
+        "projects {shop}",
+        "organization_id: there is no row 'x' in the table organizations",
+    ),
+    (
+        (("projects", "{shop}", "handle", "S" * 81),),
+        "projects {shop}",
+        f"handle has the invalid value '{'S' * 80}'",
+    ),
+    (
+        (("dns_authorizations", "{shop}", "scopes", ["zone.write"]),),
+        "dns_authorizations {shop}",
+        "scopes must be one of dns.write, zone.read",
+    ),
+    (
+        (("dns_authorizations", "nowhere", {}),),
+        "dns_authorizations nowhere",
+        "there is no such project",
+    ),
+    (
+        (("dns_authorizations", "{notes}", "zone", "notes.example"),),
+        "dns_authorizations {notes}",
+        "a DNS authorization in the state not_authorized must have no zone, scopes or expiry",
+    ),
+    (
+        (("databases", "nowhere/dev", {"data_mode": "shared"}),),
+        "databases nowhere/dev",
+        "there is no such project",
+    ),
+    (
+        (("databases", "{notes}/test", {"data_mode": "shared"}),),
+        "databases {notes}/test",
+        "there is no such project",
+    ),
+    (
+        (("databases", "{notes}/dev", "placement", "state", "gone"),),
+        "databases {notes}/dev",
+        "the state is unknown",
+    ),
+    (
+        (("databases", "{notes}/dev", "placement", "pending_state", "gone"),),
+        "databases {notes}/dev",
+        "the state is unknown",
+    ),
+    (
+        (("projects", "{shop}", "claim", "{finished}"),),
+        "projects {shop}",
+        "the claim is held by an operation that belongs to another project or has ended",
+    ),
+    (
+        (("projects", "{notes}", "claim", "{running}"),),
+        "projects {notes}",
+        "the claim is held by an operation that belongs to another project or has ended",
+    ),
+    (
+        (("projects", "{shop}", "claim", None),),
+        "projects {shop}",
+        "operations are waiting for a claim that no operation holds",
+    ),
+    (
+        (("operations", "{waiting}", "next_waiting", "{waiting}"),),
+        "projects {shop}",
+        "the queue of operations contains a loop",
+    ),
+    (
+        (("operations", "{waiting}", "next_waiting", "x"),),
+        "projects {shop}",
+        "the queue contains an operation that does not exist",
+    ),
+    (
+        (("projects", "{shop}", "queue_head", "{running}"),),
+        "projects {shop}",
+        "the queue contains an operation that belongs to another project or holds the claim",
+    ),
+    (
+        (("operations", "{waiting}", "project_id", "{notes}"),),
+        "projects {shop}",
+        "the queue contains an operation that belongs to another project or holds the claim",
+    ),
+    (
+        (("projects", "{shop}", "queue_tail", "{running}"),),
+        "projects {shop}",
+        "queue_tail is not the last operation in the queue",
+    ),
+    (
+        (("operations", "{running}", "event", "0"),),
+        "operations {running}",
+        "the event does not belong to this operation",
+    ),
+    (
+        (("schedule", "{event}", "subject", "{waiting}"),),
+        "operations {running}",
+        "the event does not belong to this operation",
+    ),
+    ((("operations", "{running}", "step", -1),), "operations {running}", "step is out of range"),
+    ((("operations", "{running}", "step", 99),), "operations {running}", "step is out of range"),
+    (
+        (("operations", "{waiting}", "state", "running"),),
+        "operations {waiting}",
+        "step 0 of the plan does not have the state running",
+    ),
+    (
+        (
+            ("operations", "{finished}", "event", "{event}"),
+            ("schedule", "{event}", "subject", "{finished}"),
+        ),
+        "operations {finished}",
+        "the operation has ended but still has a scheduled event",
+    ),
+    (
+        (("deployments", "{deployment}", "status", "ready"),),
+        "operations {waiting}",
+        "the status of the deployment is impossible at step 0",
+    ),
+    (
+        (("operations", "{running}", "outcome", {"id": "o", "kind": "x", "steps": ["dance"]}),),
+        "operations {running}",
+        "the outcome has an unknown step",
+    ),
+    (
+        (("operations", "{running}", "outcome", {"id": "o", "kind": "x", "steps": ["none"]}),),
+        "operations {running}",
+        "the outcome has an unknown step",
+    ),
+    (
+        (
+            (
+                "operations",
+                "{running}",
+                "outcome",
+                {"id": "o", "kind": "x", "steps": ["stuck"], "steps_taken": 2},
+            ),
+        ),
+        "operations {running}",
+        "the outcome has taken too many steps",
+    ),
+    (
+        (
+            (
+                "operations",
+                "{running}",
+                "outcome",
+                {"id": "o", "kind": "x", "steps": ["stuck"], "steps_taken": -1},
+            ),
+        ),
+        "operations {running}",
+        "the outcome has taken too many steps",
+    ),
+    (
+        (("operations", "{running}", "outcome", {"id": "o", "kind": "x", "steps": ["failed"]}),),
+        "operations {running}",
+        "the outcome fails without an error",
+    ),
+    ((("streams", "schedule", 12),), "schedule 12", "sequence must be less than 12"),
+    (
+        (("operations", "{running}", "event", None),),
+        "schedule {event}",
+        "no operation waits for this event",
+    ),
+    (
+        (("schedule", "0", "subject", "x"),),
+        "schedule 0",
+        "there is no row 'x' in the table projects",
+    ),
+    (
+        (("schedule", "0", "kind", "timeline"),),
+        "schedule 0",
+        "there is no row '{shop}' in the table timeline",
+    ),
+    ((("faults", "fault-1", "id", "fault-2"),), "faults fault-1", "the id is not the row's key"),
+    (
+        (("streams", "fault order", 0),),
+        "faults fault-1",
+        "order must be at least 0 and less than 0",
+    ),
+    (
+        (("remembered_responses", "{flag}", "status", 199),),
+        "remembered_responses {flag}",
+        "199 is not a valid response status",
+    ),
+    (
+        (("remembered_responses", "{flag}", "status", 600),),
+        "remembered_responses {flag}",
+        "600 is not a valid response status",
+    ),
+    (
+        (("remembered_responses", "{flag}", "status", 400),),
+        "remembered_responses {flag}",
+        "the body is not a problem document",
+    ),
+    (
+        (("remembered_responses", "{flag}", "call_id", "list_deployments"),),
+        "remembered_responses {flag}",
+        "responses of the call 'list_deployments' are not remembered",
+    ),
+    (
+        (("remembered_responses", "{flag}", "call_id", "dance"),),
+        "remembered_responses {flag}",
+        "responses of the call 'dance' are not remembered",
+    ),
+    (
+        (("remembered_responses", "{flag}", "subject", "x"),),
+        "remembered_responses {flag}",
+        "the subject 'x' does not exist",
+    ),
+    ((("retry_waits", "x", {"due_ms": -1}),), "retry_waits x", "due_ms is out of range"),
+    ((("retry_waits", "x", {"due_ms": LATEST_MS + 1}),), "retry_waits x", "due_ms is out of range"),
+]
+
+
+@pytest.mark.parametrize(("changes", "row", "reason"), INCONSISTENT)
+def test_the_refusal_of_an_inconsistent_import_says_what_is_inconsistent(
+    document, changes, row, reason
+):
+    names = names_of(document)
+    for *path, value in changes:
+        set_value(document, "tables", *with_names(path, names), with_names(value, names))
+    table, _, key = with_names(row, names).partition(" ")
+
+    with pytest.raises(StateRefused) as refused:
+        import_state(document, "default", 0)
+
+    assert str(refused.value) == f"table {table}, row {key}: {with_names(reason, names)}"
+
+
+@pytest.mark.parametrize(
+    "path_and_value",
+    [
+        ("streams", "ids", 2**31 - 1),
+        ("operations", "{running}", "created_ms", 2**53),
+        ("retry_waits", "x", {"due_ms": 0}),
+        ("retry_waits", "x", {"due_ms": LATEST_MS}),
+        ("remembered_responses", "{flag}", "status", 200),
+        (
+            "operations",
+            "{running}",
+            "outcome",
+            {"id": "outcome-1", "kind": "stick", "steps": ["stuck"], "steps_taken": 1},
+        ),
+    ],
+)
+def test_an_import_with_a_value_at_its_limit_is_accepted(document, path_and_value):
+    names = names_of(document)
+
+    set_value(document, "tables", *with_names(path_and_value, names))
+
+    import_state(document, "default", 0)
+
+
 GARBAGE = st.recursive(
     st.none()
     | st.booleans()
