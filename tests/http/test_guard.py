@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from unittest.mock import Mock
 
@@ -163,6 +164,106 @@ def test_the_token_is_compared_in_constant_time(guard: Site, monkeypatch: pytest
     assert comparisons == [(TOKEN.encode(), TOKEN.encode())]
 
 
+EVIL = "http://evil.example.com"
+TOKEN_NEEDED = (
+    "Control requests from another machine, or through a proxy, require the X-Control-Token header. "
+    "Use the token that `start` prints. If it prints none, restart the emulator with "
+    "`--control-token TEXT`."
+)
+OTHER_SITES = "pages from other sites must not use the control API"
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "title", "detail"),
+    [
+        (STATE, {}, "Control token required", TOKEN_NEEDED),
+        (STATE, {"Origin": EVIL}, "Refused by the control API's guard", OTHER_SITES),
+        (
+            "/_emulator/idp/token",
+            {"Origin": EVIL},
+            "Refused by the control API's guard",
+            f"Requests from pages on the origin {EVIL!r} are not allowed. To allow them, use "
+            "`start --allow-origin`.",
+        ),
+        (
+            "/_emulator/idp/token",
+            {"Sec_Fetch_Site": "cross-site"},
+            "Refused by the control API's guard",
+            OTHER_SITES,
+        ),
+        (
+            STATE,
+            {"Host": "e" * 81 + ".com"},
+            "Refused by the control API's guard",
+            f"the Host {'e' * 80!r} does not belong to this emulator; allow it with --allow-host",
+        ),
+    ],
+)
+def test_a_refusal_of_the_guard_says_what_to_do(
+    guard: Site, path: str, headers: dict[str, str], title: str, detail: str
+):
+    refusal = guard.control_refusal(request("10.0.0.1", path, **headers), path)
+
+    assert refusal is not None
+    problem = json.loads(str(refusal.text))
+    assert (problem["title"], problem["detail"]) == (title, detail)
+    assert problem["documentation"] == "/_emulator/docs/control-api"
+    assert refusal.headers["Link"] == '</_emulator/openapi.json>; rel="service-desc"'
+    assert refusal.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "is_refused"),
+    [
+        ([], False),
+        (["localhost:4620"], False),
+        (["hosting"], False),
+        (["app.home.arpa"], False),
+        (["8.8.8.8"], False),
+        (["[2001:db8::1]:80"], False),
+        (["evil.example.com"], True),
+        (["localhost", "localhost"], True),
+        (["local host"], True),
+    ],
+)
+def test_a_host_that_anybody_can_register_is_refused(
+    guard: Site, hosts: list[str], is_refused: bool
+):
+    refusal = guard.host_refusal(hosts)
+
+    assert (refusal is not None) == is_refused
+    if refusal is not None:
+        assert (refusal.code, refusal.detail) == (
+            "invalid_request",
+            f"The Host {', '.join(hosts)!r} does not belong to this emulator; "
+            "`start --allow-host` allows it.",
+        )
+        assert refusal.why == (
+            "a page on another website could send requests with this Host (DNS rebinding)"
+        )
+        assert refusal.action == (
+            "Start the emulator with --allow-host and this name, or use one of the emulator's own names."
+        )
+
+
+@pytest.mark.parametrize(
+    ("url", "local_url"),
+    [
+        ("http://0.0.0.0:4620", "http://127.0.0.1:4620"),
+        ("http://[::]:4620", "http://[::1]:4620"),
+        ("http://10.0.0.1:4620", "http://10.0.0.1:4620"),
+    ],
+)
+def test_a_server_on_all_addresses_is_reached_through_the_loopback_address(
+    url: str, local_url: str
+):
+    assert Site(url=url).local_url == local_url
+    assert Site(url=url).own_url == local_url
+    assert Site(url=url, public_url="https://hosting.example.com").own_url == (
+        "https://hosting.example.com"
+    )
+
+
 # --- In a browser -------------------------------------------------------------------------------
 
 
@@ -177,7 +278,9 @@ def test_a_browser_is_asked_for_the_token_and_reads_where_to_find_it(guard: Site
 
     assert isinstance(refusal, web.Response)
     assert refusal.status == 401
-    assert refusal.headers["WWW-Authenticate"].startswith("Basic realm=")
+    assert refusal.headers["WWW-Authenticate"] == (
+        'Basic realm="hosting-emulator: the password is the control token", charset="UTF-8"'
+    )
     assert refusal.content_type == "text/html"
     assert "--control-token" in str(refusal.text)
     assert TOKEN not in str(refusal.text)
