@@ -82,3 +82,45 @@ def test_metrics_contain_no_name_of_a_world_or_project(api: HttpWorld):
 
 def test_the_running_emulator_is_a_metric_with_its_version(read: Read):
     assert read("info", version=__version__) == 1
+
+
+#: The type and the description of each metric, which a dashboard shows.
+DESCRIPTIONS = {
+    "hosting_emulator_info": ("gauge", "The running emulator."),
+    "hosting_emulator_uptime_seconds": ("gauge", "Real time since the start."),
+    "hosting_emulator_requests": (
+        "counter",
+        "Requests to the public API, by call (none: unknown call) and status (0: no response).",
+    ),
+    "hosting_emulator_request_duration_seconds": (
+        "histogram",
+        "Real time that a request spent in the engine.",
+    ),
+    "hosting_emulator_replays": ("counter", "Responses that were replays."),
+    "hosting_emulator_lost_responses": (
+        "counter",
+        "Responses that did not arrive completely because of a fault, by kind of fault.",
+    ),
+    "hosting_emulator_commits": ("counter", "Accepted changes."),
+    "hosting_emulator_worlds": ("gauge", "Number of worlds."),
+    "hosting_emulator_records": ("gauge", "Records in all worlds, by table."),
+    "hosting_emulator_pending_events": ("gauge", "Scheduled events."),
+}
+
+
+def test_each_metric_has_a_type_and_a_description(api: HttpWorld):
+    api.call("GET", "/v1/nothing")
+    with urllib.request.urlopen(f"{api.emulator.control.control_url}/metrics") as response:
+        text = response.read().decode()
+        assert response.headers["Cache-Control"] == "no-store"
+
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+
+    assert DESCRIPTIONS.keys() <= families.keys()
+    for name, description in DESCRIPTIONS.items():
+        family = families[name]
+        assert (family.type, family.documentation) == description
+    requests = families["hosting_emulator_requests"].samples
+    assert {"call": "none", "status": "404"} in [sample.labels for sample in requests]
+    durations = families["hosting_emulator_request_duration_seconds"].samples
+    assert "none" in {sample.labels["call"] for sample in durations}
