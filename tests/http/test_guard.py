@@ -205,6 +205,7 @@ def test_a_refusal_of_the_guard_says_what_to_do(
     refusal = guard.control_refusal(request("10.0.0.1", path, **headers), path)
 
     assert refusal is not None
+    assert refusal.content_type == "application/problem+json"
     problem = json.loads(str(refusal.text))
     assert (problem["title"], problem["detail"]) == (title, detail)
     assert problem["documentation"] == "/_emulator/docs/control-api"

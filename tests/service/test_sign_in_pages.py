@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -296,3 +297,27 @@ def test_userinfo_without_a_token_challenges_without_an_error(
     assert with_key.header("WWW-Authenticate") == (
         'Bearer error="invalid_token", error_description="A user\'s access token is required."'
     )
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_hit"),
+    [
+        ({"query": {"client_id": "web-app"}}, True),
+        ({"query": {"client_id": "other"}}, False),
+        ({"header": {"Host": "*"}}, True),
+        ({"header": {"X-Other": "*"}}, False),
+        ({"connection": "new"}, True),
+        ({"connection": "reused"}, False),
+        ({"method": "GET"}, True),
+        ({"method": "POST"}, False),
+        ({"path": "*/authorize"}, True),
+        ({"path": "*/token"}, False),
+    ],
+)
+def test_a_fault_at_the_provider_acts_on_the_requests_that_it_describes(
+    api: CheckedWorld, browser: Browser, condition: dict[str, Any], is_hit: bool
+) -> None:
+    with api.emulator.fault("latency", delay_ms=1, call="idp_authorize", **condition) as fault:
+        browser.authorize()
+
+        assert fault.hits == is_hit

@@ -289,6 +289,8 @@ def test_only_the_method_get_redeems_a_ticket(api: CheckedWorld, method: str) ->
 
     assert response.status == 405
     assert response.headers["Allow"] == "GET"
+    if method != "HEAD":  # a response to HEAD has no body
+        assert response.json["detail"] == "This path on a dev origin accepts only GET."
     assert redeem(api, ticket).status == 303
 
 
@@ -298,6 +300,7 @@ def test_a_dev_site_names_all_its_methods_in_allow(api: CheckedWorld) -> None:
     refused = visit(api, f"{origin}/", method="POST")
 
     assert (refused.status, refused.headers["Allow"]) == (405, "GET, HEAD")
+    assert refused.json["detail"] == "This path on a dev origin accepts only GET and HEAD."
     assert visit(api, f"{origin}/", method="HEAD").status == 401
     assert refused.headers["Server"] == api.dns().headers["Server"]
 

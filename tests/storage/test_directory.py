@@ -102,9 +102,10 @@ def test_a_second_process_is_refused_in_one_line(directory):
     )
 
     assert result.stderr == ""
-    assert result.stdout.count("\n") == 1
-    assert "is in use by another hosting-emulator" in result.stdout
-    assert "--data-dir" in result.stdout
+    assert result.stdout == (
+        f"{directory.path} is in use by another hosting-emulator; stop that hosting-emulator "
+        "(`hosting-emulator stop`), or use another --data-dir or --ephemeral\n"
+    )
 
 
 # --- The address of the emulator -----------------------------------------------------------------
@@ -176,8 +177,13 @@ def test_a_directory_that_cannot_be_written_is_refused_with_advice(
 
     monkeypatch.setattr(type(tmp_path), "mkdir", fail)
 
-    with pytest.raises(StateRefused, match=f"cannot be written: {text}.*--ephemeral"):
+    with pytest.raises(StateRefused) as refused:
         open_directory(tmp_path / "data")
+
+    assert str(refused.value) == (
+        f"{tmp_path}/data cannot be written: {text}; use another --data-dir, or use --ephemeral to "
+        "store nothing"
+    )
 
 
 def test_a_file_in_place_of_the_data_directory_is_refused_with_advice(tmp_path):
@@ -220,8 +226,49 @@ def test_a_copied_folder_of_a_world_is_refused_with_advice(directory):
     directory.keep(fresh_world("one"), fresh=True)
     shutil.copytree(directory.path / "worlds" / "one", directory.path / "worlds" / "two")
 
-    with pytest.raises(StateRefused, match=r"worlds/two contains the world 'one'.*fork"):
+    with pytest.raises(StateRefused) as refused:
         directory.load("two")
+
+    assert str(refused.value) == (
+        f"{directory.path}/worlds/two contains the world 'one': rename the folder to one, or move it "
+        "out of the data directory. To copy a world, use `world fork`, or export and import"
+    )
+
+
+def test_a_world_whose_files_cannot_be_read_is_refused_with_advice(directory, monkeypatch):
+    directory.keep(fresh_world(), fresh=True)
+    monkeypatch.setattr(
+        "hosting_emulator.storage.directory.sweep", failing(5, "Input/output error")
+    )
+
+    with pytest.raises(StateRefused) as refused:
+        directory.load("default")
+
+    folder = directory.path / "worlds" / "default"
+    assert str(refused.value) == (
+        f"{folder} cannot be read: Input/output error; restore it from a copy, or move {folder} away "
+        "to start afresh"
+    )
+
+
+def test_deleted_files_are_written_again_and_reported_once(directory, messages):
+    directory.keep(fresh_world(), fresh=True)
+    directory.keep_files("the certificates", lambda: True)
+    for name in ("lock", "worlds.json", "worlds/default/snapshot.json"):
+        (directory.path / name).unlink()
+
+    directory.check_files()
+    directory.check_files()
+
+    assert messages == [
+        f"{directory.path}: files were deleted while the emulator was running and have been "
+        f"rewritten: {names}"
+        for names in (
+            "the lock, the list of worlds, the world default, the certificates",
+            "the certificates",
+        )
+    ]
+    assert directory.problem == messages[-1]
 
 
 def test_a_start_finishes_the_deletion_of_a_world_that_a_kill_interrupted(
@@ -391,8 +438,10 @@ def test_changes_are_refused_after_another_emulator_took_the_directory(directory
         f"another emulator is now using {directory.path}; restart this emulator with another "
         "directory"
     )
-    assert len(messages) == 1
-    assert messages[0].endswith(f"so changes are refused: {reason}")
+    assert messages == [
+        f"{directory.path}: files were deleted or replaced while the emulator was running, so changes "
+        f"are refused: {reason}"
+    ]
     assert refused.status == 503
     assert reason in refused.json["detail"]
 
@@ -419,16 +468,18 @@ def test_opening_reading_and_writing_a_directory_is_logged(
     second = open_directory(tmp_path / "data")
     second.load("default")
     second.close()
+    path = tmp_path / "data"
+    size = (path / "worlds" / "default" / "snapshot.json").stat().st_size
 
     lines = [
-        (getattr(record, "fields", {}).get("world"), record.getMessage().partition(" ")[0])
+        (getattr(record, "fields", {}).get("world"), record.getMessage().partition(" bytes")[0])
         for record in caplog.records
     ]
     assert lines == [
-        (None, "opened"),
-        ("default", "wrote"),
-        (None, "closed"),
-        (None, "opened"),
-        ("default", "read"),
-        (None, "closed"),
+        (None, f"opened {path}; durability: process"),
+        ("default", f"wrote a snapshot of commit 1, {size}"),
+        (None, f"closed {path}"),
+        (None, f"opened {path}; durability: process"),
+        ("default", "read commit 1 from the snapshot and 1 journals"),
+        (None, f"closed {path}"),
     ]

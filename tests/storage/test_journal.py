@@ -158,7 +158,10 @@ def test_the_refusal_of_a_damaged_journal_names_the_line_and_the_remedy(copy):
     lines[2] = lines[2].replace(b"at_ms", b"at_mz")
     journal_of(copy).write_bytes(b"".join(lines))
 
-    with pytest.raises(StateRefused, match=r"line 3: its checksum is wrong.* restore the file"):
+    with pytest.raises(
+        StateRefused,
+        match=r"line 3: its checksum is wrong, so the line was changed or damaged; restore the file",
+    ):
         read_world(copy)
 
 
@@ -179,8 +182,17 @@ def journal(tmp_path):
 def test_a_torn_line_in_an_older_journal_is_damage(journal):
     journal.append(line(1) + line(2)[:20])
 
-    with pytest.raises(StateRefused, match="there are later journals"):
+    with pytest.raises(
+        StateRefused, match=": its last line is incomplete, but there are later journals; restore"
+    ):
         JournalLines(journal.path, last=False)
+
+
+def test_a_changed_last_byte_of_a_journal_is_damage(journal):
+    journal.append(line(1)[:-1] + b" ")
+
+    with pytest.raises(StateRefused, match=": the last byte was changed or damaged; restore"):
+        JournalLines(journal.path, last=True)
 
 
 def test_a_first_line_without_its_newline_is_whole(tmp_path):
@@ -258,7 +270,8 @@ def test_a_journal_that_cannot_be_cut_back_accepts_no_more_lines(journal, monkey
         journal.append(line(2))
     monkeypatch.undo()
 
-    with pytest.raises(OSError, match="is damaged"):
+    damaged = f"the journal {journal.path} is damaged: Input/output error$"
+    with pytest.raises(OSError, match=damaged):
         journal.append(line(2))
     assert journal.broken
 
@@ -274,7 +287,8 @@ def test_a_journal_reports_no_successful_sync_after_a_failed_one(journal, monkey
     monkeypatch.undo()
 
     for attempt in (journal.sync, lambda: journal.append(line(2))):
-        with pytest.raises(OSError, match="could not be synced"):
+        unsynced = f"the journal {journal.path} could not be synced: Input/output error$"
+        with pytest.raises(OSError, match=unsynced):
             attempt()
 
 

@@ -66,7 +66,10 @@ def test_salvage_stops_before_the_first_damaged_line_and_reports_the_omitted_com
     assert "left out: journal.ndjson, line 4 (cannot be read), and" in messages[0]
     assert f"later commits, 5 to {max(worlds)} (" in messages[0]
     assert "create_user_api_key" in messages[0]
-    assert "salvaged up to commit 3" in messages[1]
+    assert messages[1] == (
+        f"world default: salvaged up to commit 3; copies of the old files are in {stored_world.path}, "
+        "with the suffix .damaged-1: snapshot.json, journal.ndjson, world.json, progress"
+    )
     assert (stored_world.path / "journal.ndjson.damaged-1").read_bytes() == damaged
     assert (stored_world.path / "snapshot.json.damaged-1").exists()
 
@@ -102,7 +105,22 @@ def test_salvage_accepts_a_changed_snapshot_that_is_consistent(killed_world):
 
     names = [row.name for row in world.tables["organizations"].values()]
     assert "Acme Stadio" in names
-    assert "snapshot.json" in messages[0]
+    assert messages[0] == (
+        "world default: snapshot.json: its checksum is wrong, so the file was changed or damaged; its "
+        "rows are used anyway"
+    )
+
+
+def test_salvage_without_the_progress_file_warns_that_time_may_go_back(killed_world):
+    stored_world, _ = killed_world
+    (stored_world.path / "progress").unlink()
+
+    _, messages = start(stored_world, salvage=True)
+
+    assert (
+        "world default: progress cannot be read: the latest time shown to a client is lost, so the "
+        "world's time may go back"
+    ) in messages
 
 
 @pytest.mark.parametrize("damage_kind", ["missing", "cut", "unsound"])
@@ -124,7 +142,15 @@ def test_salvage_sets_an_unreadable_world_aside(killed_world, damage_kind):
     assert world is None
     assert not stored_world.path.exists()
     assert {path.name: path.read_bytes() for path in aside.iterdir()} == before
-    assert f"nothing could be salvaged; the whole folder was renamed to {aside}" in messages[-1]
+    assert messages[-1] == (
+        f"world default: nothing could be salvaged; the whole folder was renamed to {aside}"
+    )
+    reasons = {
+        "missing": "snapshot.json is missing, and no commit can be read without it",
+        "cut": f"{stored_world.snapshot}: the file is not a snapshot: ",
+        "unsound": "the readable parts are inconsistent: table projects, row ",
+    }
+    assert messages[-2].startswith(f"world default: {reasons[damage_kind]}")
 
 
 def test_salvage_leaves_a_newer_format_alone(killed_world):
@@ -208,7 +234,11 @@ def test_salvage_of_a_damaged_marker_loses_only_the_count_of_starts(killed_world
     stored_world, worlds = killed_world
     (stored_world.path / "world.json").write_text('{"starts": 2}')
 
-    with pytest.raises(StateRefused, match=r"world\.json: its checksum is wrong"):
+    with pytest.raises(
+        StateRefused,
+        match=r"world\.json: its checksum is wrong, so the file was changed or damaged; restore it "
+        "from a copy, or start with --salvage$",
+    ):
         start(stored_world)
     world, messages = start(stored_world, salvage=True)
 

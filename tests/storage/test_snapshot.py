@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.storage.files import write_atomically
 from hosting_emulator.storage.format import FormatRefused, StateRefused
 from hosting_emulator.storage.rows import read_row, rows_of
@@ -151,8 +152,47 @@ def test_a_manual_change_of_a_snapshot_is_refused_with_advice(path):
     next(iter(document["projects"].values()))["flag_enabled"] = False
     path.write_text(json.dumps(document))
 
-    with pytest.raises(StateRefused, match="use export and import"):
+    with pytest.raises(StateRefused) as refused:
         read(path)
+
+    assert str(refused.value) == (
+        f"{path}: its checksum is wrong, so the file was changed or damaged; restore it from a copy, "
+        "start with --salvage to continue with the readable data, or move the folder away to start "
+        "afresh (to change a world by hand, use export and import)"
+    )
+
+
+@pytest.mark.parametrize("document", ["{}", '{"heading": {}}'])
+def test_a_snapshot_without_a_heading_is_refused_with_advice(path, document):
+    path.write_text(document)
+
+    with pytest.raises(StateRefused) as refused:
+        read(path)
+
+    assert str(refused.value) == (
+        f"{path}: the file is not a snapshot: it has no heading; restore it from a copy, start with "
+        "--salvage to continue with the readable data, or move the folder away to start afresh"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written_by", "build"),
+    [("9.8.7", "hosting-emulator 9.8.7"), (None, "the build that wrote the file")],
+)
+def test_a_snapshot_of_another_format_says_how_to_keep_its_content(path, written_by, build):
+    document = json.loads(path.read_bytes())
+    document["heading"]["1"] |= {"format": True, "written_by": written_by}
+    path.write_text(json.dumps(document))
+
+    with pytest.raises(StateRefused) as refused:
+        read(path)
+
+    assert str(refused.value) == (
+        f"{path}: its format is True, and this hosting-emulator, {FULL_VERSION}, reads only format 7; "
+        f"use {build}, or use another --data-dir, or move the folder away to start afresh. To keep the "
+        "content of a world, record it as a scenario with the build that wrote the files "
+        "(`hosting-emulator scenario record world.yaml`)"
+    )
 
 
 # --- writing files ------------------------------------------------------------------------------

@@ -131,11 +131,30 @@ def test_a_refusal_of_the_control_api_says_what_is_wrong(
     assert status == problem["status"]
 
 
-@pytest.mark.parametrize("lifetime", ["1s", "3650d"])
-def test_a_token_has_a_lifetime_of_a_second_to_ten_years(api: CheckedWorld, lifetime: str) -> None:
+@pytest.mark.parametrize(
+    ("lifetime", "lifetime_s", "expires_at"),
+    [
+        ("1s", 1, "2026-01-01T00:00:01.000Z"),
+        ("3650d", 315_360_000, "2035-12-30T00:00:00.000Z"),
+    ],
+)
+def test_a_token_has_a_lifetime_of_a_second_to_ten_years(
+    api: CheckedWorld, lifetime: str, lifetime_s: int, expires_at: str
+) -> None:
     status, token = send(api, "POST", "/worlds/{world}/tokens", {"lifetime": lifetime})
 
-    assert (status, token["expires_in"]) == (201, {"1s": 1, "3650d": 315_360_000}[lifetime])
+    assert status == 201
+    assert (token["expires_in"], token["expires_at"]) == (lifetime_s, expires_at)
+
+
+def test_a_change_of_the_variation_returns_its_points(api: CheckedWorld) -> None:
+    status, variation = send(
+        api, "PUT", "/worlds/{world}/variation", {"seed": "7", "only": ["page-size"]}
+    )
+
+    assert status == 200
+    assert variation == send(api, "GET", "/worlds/{world}/variation", None)[1]
+    assert variation["seed"] == "7"
 
 
 def test_the_longest_name_of_a_key_is_accepted(api: CheckedWorld) -> None:
