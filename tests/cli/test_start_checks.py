@@ -7,17 +7,10 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator import MAKE_RUN_VARIABLE, start_checks
+from hosting_emulator import MAKE_RUN_VARIABLE
 from hosting_emulator.port_holders import Program
 from hosting_emulator.running_emulators import EmulatorRecord
-from hosting_emulator.settings import Settings, StartError
-from hosting_emulator.start_checks import (
-    cannot_listen,
-    check_beginning,
-    check_origins,
-    control_token,
-    public_url,
-)
+from tests.support.start_refusals import check, listen_error, set_port_holders
 
 URL = "http://127.0.0.1:4620"
 IN_USE = OSError(errno.EADDRINUSE, "Address already in use")
@@ -51,67 +44,49 @@ IN_USE = OSError(errno.EADDRINUSE, "Address already in use")
 def test_settings_that_contradict_the_source_of_the_world_are_refused(
     settings: dict[str, Any], message: str | None
 ):
-    assert refusal(lambda: check_beginning(Settings(**settings))) == message
-
-
-def refusal(check: Any) -> str | None:
-    """Return the message of the StartError that a check raises, or None if it raises none."""
-    try:
-        check()
-    except StartError as error:
-        return str(error)
-    return None
+    assert check("beginning", **settings) == message
 
 
 def test_an_allowed_origin_must_be_an_origin():
-    settings = Settings(allowed_origins=("http://app.test:3000", "app.test"))
-
-    assert refusal(lambda: check_origins(settings)) == (
+    assert check("origins", allowed_origins=("http://app.test:3000", "app.test")) == (
         "--allow-origin 'app.test' is not an origin such as http://app.test:3000"
     )
 
 
 @pytest.mark.parametrize("url", ["ftp://h", "http://", "h:80", "http://h/path"])
 def test_a_public_url_must_be_a_base_url(url: str):
-    assert refusal(lambda: public_url(Settings(public_url=url))) == (
+    assert check("public URL", public_url=url) == (
         f"--public-url {url!r} is not a URL such as http://host:port"
     )
 
 
 @pytest.mark.parametrize("url", ["http://h:80", "https://h/", None])
 def test_a_public_url_has_no_slash_at_its_end(url: str | None):
-    assert public_url(Settings(public_url=url)) == (url and url.rstrip("/"))
+    assert check("public URL", public_url=url) == (url and url.rstrip("/"))
 
 
 @pytest.mark.parametrize("token", ["", " ", "tökén", "a\tb"])
 def test_a_control_token_must_be_printable(token: str):
-    assert refusal(lambda: control_token(Settings(control_token=token))) == (
+    assert check("control token", control_token=token) == (
         "--control-token must be printable ASCII, and not empty"
     )
-    assert control_token(Settings(control_token=" secret ")) == "secret"
-
-
-@pytest.fixture
-def holders(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What listens on each port, as the errors find it: an emulator, a program, or nothing known."""
-    holders: dict[str, Any] = {"emulator": None, "program": None}
-    monkeypatch.delenv(MAKE_RUN_VARIABLE, raising=False)
-    monkeypatch.setattr(start_checks, "emulator_at", lambda port: holders["emulator"])
-    monkeypatch.setattr(start_checks, "program_at", lambda port: holders["program"])
-    return holders
+    assert check("control token", control_token=" secret ") == "secret"
 
 
 def message(option: str = "--port") -> str:
-    return str(cannot_listen("127.0.0.1", 4620, IN_USE, option))
+    return listen_error("127.0.0.1", 4620, IN_USE, option)
 
 
-def test_the_error_of_a_port_in_use_names_what_listens_there(holders: dict[str, Any]):
+def test_the_error_of_a_port_in_use_names_what_listens_there(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(MAKE_RUN_VARIABLE, raising=False)
+    nginx = Program("nginx", 4242)
+    record = EmulatorRecord(url=URL, instance="i", pid=4242, folder="/work/shop", data_dir=None)
+
+    set_port_holders(monkeypatch, None, None)
     unknown = message("--tls-port")
-    holders["program"] = Program("nginx", 4242)
+    set_port_holders(monkeypatch, None, nginx)
     program = message()
-    holders["emulator"] = EmulatorRecord(
-        url=URL, instance="i", pid=4242, folder="/work/shop", data_dir=None
-    )
+    set_port_holders(monkeypatch, record, nginx)
     emulator = message()
 
     assert unknown == (
@@ -129,9 +104,8 @@ def test_the_error_of_a_port_in_use_names_what_listens_there(holders: dict[str, 
     )
 
 
-def test_the_error_under_make_run_names_its_option(
-    holders: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-):
+def test_the_error_under_make_run_names_its_option(monkeypatch: pytest.MonkeyPatch):
+    set_port_holders(monkeypatch, None, None)
     monkeypatch.setenv(MAKE_RUN_VARIABLE, "1")
 
     assert message().endswith("or run `make run ARGS='--port 0'` for a free port")
@@ -140,5 +114,5 @@ def test_the_error_under_make_run_names_its_option(
 def test_another_error_of_a_port_is_given_as_it_is():
     denied = OSError(errno.EACCES, "Permission denied")
 
-    assert str(cannot_listen("::", 80, denied)) == "cannot listen on :: port 80: Permission denied"
-    assert str(cannot_listen("::", 80, OSError("odd"))) == "cannot listen on :: port 80: odd"
+    assert listen_error("::", 80, denied) == "cannot listen on :: port 80: Permission denied"
+    assert listen_error("::", 80, OSError("odd")) == "cannot listen on :: port 80: odd"

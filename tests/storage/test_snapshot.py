@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.storage.files import write_atomically
 from hosting_emulator.storage.format import FormatRefused, StateRefused
 from hosting_emulator.storage.rows import read_row, rows_of
 from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
+from tests.support.builds import full_version
 from tests.support.in_process import InProcess, fresh_world
 from tests.support.worlds_on_disk import make_changes, world_content, world_indexes
 
@@ -188,7 +188,7 @@ def test_a_snapshot_of_another_format_says_how_to_keep_its_content(path, written
         read(path)
 
     assert str(refused.value) == (
-        f"{path}: its format is True, and this hosting-emulator, {FULL_VERSION}, reads only format 7; "
+        f"{path}: its format is True, and this hosting-emulator, {full_version()}, reads only format 7; "
         f"use {build}, or use another --data-dir, or move the folder away to start afresh. To keep the "
         "content of a world, record it as a scenario with the build that wrote the files "
         "(`hosting-emulator scenario record world.yaml`)"

@@ -12,6 +12,11 @@ def build_id() -> str:
     return build.BUILD_ID
 
 
+def full_version() -> str:
+    """Return the version under test with its build, as stored files and errors name it."""
+    return build.FULL_VERSION
+
+
 def pretend_to_be_another_build(monkeypatch: pytest.MonkeyPatch) -> None:
     """Change the build id of this process, so that it differs from that of running emulators."""
     monkeypatch.setattr(build, "BUILD_ID", "0123456789ab")
