@@ -89,7 +89,9 @@ def test_listen_refuses_a_response_that_is_no_stream(client: ControlClient, cont
         "GET /worlds/default/events", FakeResponse({"not": "a stream"}, deliberately_wrong=True)
     )
 
-    with pytest.raises(UnexpectedResponse, match="not return a stream of events"):
+    with pytest.raises(
+        UnexpectedResponse, match=r"emulator: it does not return a stream of events$"
+    ):
         client.world().requests.listen()
 
 
@@ -98,7 +100,7 @@ def test_listen_refuses_events_that_are_not_json(client: ControlClient, control:
 
     with (
         client.world().requests.listen() as events,
-        pytest.raises(UnexpectedResponse, match="not JSON"),
+        pytest.raises(UnexpectedResponse, match=r"emulator: its events are not JSON$"),
     ):
         list(events)
 

@@ -36,6 +36,12 @@ def test_the_refusal_of_an_unknown_alias_names_all():
     assert re.search(r"there is no user 'zz'; the users are owner$", str(caught.value))
 
 
+def test_an_id_without_an_alias_is_its_own_name():
+    users = Aliases("user", [WorldMember(alias="owner", id="01A")])
+
+    assert [users.alias_of(id_) for id_ in ("01A", "01B", None)] == ["owner", "01B", None]
+
+
 def test_the_refusal_of_an_alias_says_that_there_are_none():
     with pytest.raises(NoSuchName, match="there is no project 'shop'; the world has no project"):
         Aliases("project", [])["shop"]

@@ -229,3 +229,35 @@ def test_a_report_spells_counts_correctly(count: int, words: str):
     items = DOCUMENT["requests"]["items"][:count]
 
     assert words in report_text(read({**DOCUMENT, "requests": {"total": count, "items": items}}))
+
+
+@pytest.mark.parametrize(
+    ("variation", "lines"),
+    [
+        (
+            {"seed": "7", "only": None, "varied": {}, "assumed": {}},
+            [
+                "varied   by seed 7: nothing yet",
+                "again    --vary 7 (start, exec, scenario run), or --hosting-emulator-vary=7 (pytest)",
+            ],
+        ),
+        (
+            {
+                "seed": "a b",
+                "only": ["page-size", "key-order"],
+                "varied": {"key-order": 2, "page-size": 1},
+                "assumed": {},
+            },
+            [
+                "varied   by seed a b, confined to page-size, key-order: key-order, page-size",
+                "again    --vary 'a b' --vary-only page-size --vary-only key-order (start, exec, scenario "
+                "run), or --hosting-emulator-vary='a b' --hosting-emulator-vary-only=page-size,key-order "
+                "(pytest)",
+            ],
+        ),
+    ],
+)
+def test_a_report_says_how_to_repeat_a_variation(variation: dict[str, Any], lines: list[str]):
+    text = report_text(read({**DOCUMENT, "variation": variation}))
+
+    assert text.splitlines()[3:5] == lines

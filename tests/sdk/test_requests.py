@@ -438,10 +438,29 @@ def test_no_count_is_proved_if_requests_have_left_the_log(ring: Requests):
 
 
 def test_requests_that_left_the_log_leave_no_proof_that_none_failed(ring: Requests):
-    with pytest.raises(AssertionError):
-        ring.assert_none_failed()
+    assert failure(ring.assert_none_failed) == (
+        "expected every request to succeed, but this can no longer be checked: earlier requests were "
+        "dropped from the log; call `requests.from_now()` later, or assert more often"
+    )
 
     ring.from_now().assert_none_failed()
+
+
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        ({"at_least": 2, "at_most": 1}, "at_least must not be greater than at_most"),
+        ({"times": -1}, "times must be a whole number, 0 or greater, not -1"),
+        ({"times": True}, "times must be a whole number, 0 or greater, not True"),
+        ({"at_least": 1.5}, "at_least must be a whole number, 0 or greater, not 1.5"),
+        ({"at_most": "2"}, "at_most must be a whole number, 0 or greater, not '2'"),
+    ],
+)
+def test_a_count_that_no_requests_can_have_is_refused(
+    ring: Requests, count: dict[str, Any], message: str
+):
+    with pytest.raises(ImpossibleFilter, match=f"^{message}$"):
+        ring.assert_made("list_deployments", **count)
 
 
 def test_assert_made_shows_the_end_of_a_full_log(ring: Requests):
