@@ -193,6 +193,35 @@ def test_the_refusal_of_an_imported_row_gives_the_reason(document, table, field,
         import_state(document, "default", 0)
 
 
+@pytest.mark.parametrize(
+    ("path_and_value", "reason"),
+    [
+        (
+            ("kind", "x"),
+            'this is not an exported state: it has no "kind": "hosting-emulator state"',
+        ),
+        (("tables", None), '"tables" is missing or not an object'),
+        (("tables", "users", []), "table users must be an object that maps keys to rows"),
+        (("seed", 5), '"seed" must be a string'),
+        (
+            ("commit", 2**53 + 1),
+            '"commit" is missing or not a whole number from 0 to 9007199254740992',
+        ),
+        (
+            ("at_ms", LATEST_MS + 1),
+            f'"at_ms" is missing or not a whole number from 0 to {LATEST_MS}',
+        ),
+    ],
+)
+def test_the_refusal_of_a_document_says_which_member_is_wrong(document, path_and_value, reason):
+    set_value(document, *path_and_value)
+
+    with pytest.raises(StateRefused) as refused:
+        import_state(document, "default", 0)
+
+    assert str(refused.value) == reason
+
+
 def test_a_remembered_refusal_is_imported():
     api = InProcess(fresh_world(idempotency_remembers="all_answers"))
     first = api.initialize(99, key="k")

@@ -28,6 +28,18 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
     ),
     ("GET", f"{REQUESTS}?since=1h&before=1h", None, "before must be later than since"),
     ("GET", f"{REQUESTS}?after=x", None, "after must be the number of a request"),
+    ("GET", f"{REQUESTS}?limit=1&limit=2", None, "limit must have a single value, not '1' and '2'"),
+    ("GET", f"{REQUESTS}?call=", None, "call is empty; leave it out to accept any value"),
+    ("GET", f"{REQUESTS}?trail=maybe", None, "trail must be true or false"),
+    ("GET", f"{REQUESTS}?limit=0", None, "limit must be a number from 1 to 1000"),
+    ("GET", f"{REQUESTS}?limit=1001", None, "limit must be a number from 1 to 1000"),
+    ("GET", f"{REQUESTS}?limit=%2B1", None, "limit must be a number from 1 to 1000"),
+    (
+        "GET",
+        "/worlds/{world}/events?kinds=nothing",
+        None,
+        "kinds must name kinds of events: request, commit, clock, fault, outcome, world, worlds",
+    ),
     (
         "GET",
         f"{REQUESTS}?call=*",

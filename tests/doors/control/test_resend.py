@@ -120,14 +120,22 @@ def test_a_resent_request_is_the_first_one_with_other_credentials_only(api: Http
 
 
 @pytest.mark.parametrize(
-    ("headers", "body"),
+    ("headers", "body", "reason"),
     [
-        ({}, json.dumps({"enabled": "x" * 20_000}).encode()),
-        ({f"X-Long-{n}": "x" * 6000 for n in range(4)}, b'{"enabled": true}'),
+        (
+            {},
+            json.dumps({"enabled": "x" * 20_000}).encode(),
+            r"only the first 16384 of 20015 bytes of the body of request 1 were kept",
+        ),
+        (
+            {f"X-Long-{n}": "x" * 6000 for n in range(4)},
+            b'{"enabled": true}',
+            "only the beginning of the headers of request 1 was kept",
+        ),
     ],
 )
 def test_a_request_that_the_log_keeps_only_in_part_cannot_be_resent(
-    api: HttpWorld, headers: dict[str, str], body: bytes
+    api: HttpWorld, headers: dict[str, str], body: bytes, reason: str
 ):
     headers = {**headers, "Content-Type": "application/json"}
     api.call("PUT", api.project_path("powered-by-flag"), key="k", raw=body, headers=headers)
@@ -136,6 +144,7 @@ def test_a_request_that_the_log_keeps_only_in_part_cannot_be_resent(
         resend(api, 1)
 
     assert (refused.value.status, refused.value.title) == (409, "Not kept completely")
+    assert str(refused.value) == reason
     assert len(har_entries(api)) == 1
 
 
