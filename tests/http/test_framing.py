@@ -152,3 +152,14 @@ def test_the_refusal_of_malformed_bytes_says_what_is_wrong(data: bytes, error: s
     framing.feed(data)
 
     assert framing.error == error
+
+
+def test_a_body_in_chunks_is_partial_until_its_last_line() -> None:
+    framing = RequestFraming()
+
+    framing.feed(CHUNKED)
+    assert (framing.in_body, framing.is_partial) == (True, True)
+    framing.feed(CHUNK[:-2])
+    assert (framing.in_body, framing.is_partial) == (True, True)
+    framing.feed(CHUNK[-2:])
+    assert (framing.in_body, framing.is_partial) == (False, False)
