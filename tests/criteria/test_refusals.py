@@ -15,6 +15,13 @@ from hosting_emulator.criteria.response_types import HEADER
 from hosting_emulator.criteria.simple_types import Boolean, Number, Timestamp, Ulid, Word
 from hosting_emulator.criteria.value_types import ANY, Impossible, Path, ValueType
 from hosting_emulator.criteria.word_hints import comparison_hint
+from tests.criteria.refusals import GOLDEN_FILE, golden_text
+
+
+def test_each_type_accepts_or_refuses_the_same_expectations_as_before():
+    """Compare all verdicts and messages. After an intended change, run `make record`."""
+    assert golden_text() == GOLDEN_FILE.read_text(encoding="utf-8")
+
 
 #: Words of MongoDB, JSONPath, Jest, SQL and other tools, and the comparison that means the same.
 WORDS_OF_OTHER_TOOLS = {

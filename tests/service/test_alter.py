@@ -8,6 +8,7 @@ import pytest
 
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.sdk import HostingEmulator
+from tests.faults.refusals import FORBIDDEN_CHANGES
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedCalls
 from tests.support.in_process import InProcess
@@ -263,49 +264,14 @@ def test_a_refusal_that_became_retryable_is_not_remembered(world: CheckedCalls):
 # --- What the contract does not allow --------------------------------------------------------------
 
 
-FORBIDDEN: list[tuple[str, dict[str, Any]]] = [
-    ("set_project_powered_by_flag", {"status": 429}),
-    ("set_project_powered_by_flag", {"status": 201}),
-    ("set_project_powered_by_flag", {"set": {"/enabled": True}}),
-    ("set_project_powered_by_flag", {"remove": "/enabled_at"}),
-    ("create_user_api_key", {"set": {"/value": "phk_"}}),
-    ("create_user_api_key", {"remove": "/value"}),
-    ("get_operation", {"set": {"/state": "failed"}}),
-    ("get_operation", {"set": {"/id": "0" * 26}}),
-    ("get_operation", {"set": {"/progress/phase": 1}}),
-    ("get_operation", {"set": {"/progress/phase": ""}}),
-    ("get_operation", {"set": {"/progress/next_poll_after_seconds": -1}}),
-    ("get_operation", {"rename": {"/state": "status"}}),
-    ("list_deployments", {"remove": "/next_cursor"}),
-    ("list_deployments", {"duplicate": "/items/0"}),
-    ("list_deployments", {"remove": "/items/0"}),
-    ("get_dns_authorization", {"set": {"/zone": "other.example"}}),
-    ("get_dns_authorization", {"set": {"/provider_id": "p-1"}}),
-    ("get_dns_authorization", {"duplicate": "/zone"}),
-    ("get_dns_authorization", {"set": {"/code": "forbidden"}}),
-    ("get_dns_authorization", {"set": {"/code": "no_such_code"}}),
-    ("get_dns_authorization", {"set": {"/retry_after_seconds": 0}}),
-    ("get_dns_authorization", {"headers": {"X-Request-Id": None}}),
-    ("get_dns_authorization", {"headers": {"Content-Type": "text/html"}}),
-    ("get_dns_authorization", {"headers": {"Content-Encoding": "gzip"}}),
-    ("create_dev_access_ticket", {"set": {"/redeem_url": "https://example.com"}}),
-    ("create_dev_access_ticket", {"remove": "/redeem_url"}),
-    ("read_database_compute", {"set": {"/data_mode": "shared"}}),
-    ("read_database_compute", {"set": {"/database": None}}),
-]
-
-
-@pytest.mark.parametrize(("call", "change"), FORBIDDEN)
+@pytest.mark.parametrize(("call", "change"), FORBIDDEN_CHANGES)
 def test_what_the_contract_does_not_allow_is_refused_unless_it_is_breaking(
     call: str, change: dict[str, Any]
 ):
     world = InProcess()
 
-    with pytest.raises(DocumentRefused, match="the contract forbids the change") as refusal:
+    with pytest.raises(DocumentRefused, match="the contract forbids the change"):
         world.add_fault(alter=change, call=call)
-
-    assert refusal.value.field.split(".")[:2] == ["alter", *change]
-    assert "set `breaking: true`" in str(refusal.value)
     assert world.add_fault(alter={**change, "breaking": True}, call=call)
 
 
@@ -327,20 +293,6 @@ def test_the_request_id_of_a_success_can_change_only_if_successes_have_one():
     world.add_fault(alter=change, call="get_dns_authorization")
 
     assert world.dns(headers={"X-Request-Id": "mine"}).header("X-Request-Id") is None
-
-
-@pytest.mark.parametrize(
-    ("change", "hint"),
-    [
-        ({"remove": "/stat"}, "did you mean /state"),
-        ({"set": {"/progress/phasee": "x"}}, "did you mean /progress/phase"),
-        ({"headers": {"X-Unknown": None}}, "no X-Unknown header"),
-        ({"status": 200}, "would leave the response unchanged"),
-    ],
-)
-def test_a_change_that_can_never_act_is_refused(change: dict[str, Any], hint: str):
-    with pytest.raises(DocumentRefused, match=hint):
-        InProcess().add_fault(alter=change, call="get_operation")
 
 
 @pytest.mark.parametrize("credentials", ["none", "invalid"])
@@ -381,70 +333,12 @@ def test_a_new_field_with_a_name_of_its_own_is_accepted(name: str):
     assert InProcess().add_fault(alter={"set": {f"/{name}": "x"}})
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"set": {"/revision": 7, "/stauts": "expired"}}, "alter.set./stauts"),
-        ({"remove": "/zoen"}, "alter.remove"),
-        ({"remove": ["/zone", "/zoen"]}, "alter.remove.1"),
-        ({"rename": {"/zoen": "area"}}, "alter.rename./zoen"),
-        ({"reorder": {"/scope": "reversed"}}, "alter.reorder./scope"),
-        ({"headers": {"X-Unknown": None}}, "alter.headers"),
-        ({"status": 200}, "alter.status"),
-    ],
-)
-def test_an_impossible_change_is_refused_at_its_pointer(change: dict[str, Any], field: str):
-    with pytest.raises(DocumentRefused) as refusal:
-        InProcess().add_fault(alter=change, call="get_dns_authorization")
-
-    assert refusal.value.field == field
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {},
-        {"breaking": True},
-        {"set": {}},
-        {"status": 503, "remove": "/detail"},
-        {"remove": "detail"},
-        {"remove": "/a~2"},
-        {"remove": ""},
-        {"status": 199},
-        {"status": 299},
-        {"status": 204, "breaking": True},
-        {"headers": {"Content-Length": "3"}, "breaking": True},
-        {"headers": {"X-Text": "a\nb"}, "breaking": True},
-        {"set": {"/detail": float("nan")}, "breaking": True},
-        {"reorder": {"/items": "sorted"}},
-    ],
-)
-def test_a_change_that_cannot_be_written_is_refused(change: dict[str, Any]):
-    with pytest.raises(DocumentRefused):
-        InProcess().add_fault(alter=change)
-
-
-@pytest.mark.parametrize("after_commit", [False, True])
-def test_an_alteration_has_no_phase(after_commit: bool):
-    with pytest.raises(DocumentRefused, match="alter takes no after_commit") as refusal:
-        InProcess().add_fault(alter={"remove": "/detail"}, after_commit=after_commit)
-
-    assert refusal.value.field == "after_commit"
-
-
 def test_the_state_of_an_armed_alteration_says_that_it_has_no_phase(
     hosting_emulator: HostingEmulator,
 ):
     fault = hosting_emulator.fault("alter", remove="/progress")
 
     assert getattr(fault.state, "after_commit", "missing") is None
-
-
-def test_only_responses_of_the_api_are_altered():
-    with pytest.raises(DocumentRefused, match="use respond") as refusal:
-        InProcess().add_fault(alter={"status": 500, "breaking": True}, call="redeem_ticket")
-
-    assert refusal.value.field == "call"
 
 
 def test_the_end_of_an_operation_is_the_same_in_each_response():
@@ -551,3 +445,10 @@ def test_an_altered_problem_can_look_like_a_success():
 
     assert response.status == 200
     assert world.engine.world.tables["operations"] == before
+
+
+def test_a_value_that_json_cannot_express_is_refused():
+    change = {"set": {"/detail": float("nan")}, "breaking": True}
+
+    with pytest.raises(DocumentRefused, match="alter: the value cannot be written as JSON: "):
+        InProcess().add_fault(alter=change)

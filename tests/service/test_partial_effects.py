@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from hosting_emulator.sdk import ControlRefused, HostingEmulator
+from hosting_emulator.sdk import ControlRefused
 from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continue_world
 
 DOMAINS: Final = "apply_project_domains"
@@ -203,37 +203,3 @@ def test_an_outcome_and_why_say_where_a_client_sees_what_is_left(
     assert place in str(outcome.now.note)
     assert ", and leaves " in before
     assert place in str(api.emulator.why(operation))
-
-
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        ({"fail": {"leaves": {}}}, ["leaves", "hosts", "source", "deployment", "dns"]),
-        ({"fail": {"leaves": {"hosts": ["staging"]}}}, ["staging", "development"]),
-        ({"fail": {"leaves": {"hosts": ["mail", "mail"]}}}, ["hosts", "once"]),
-        ({"fail": {"leaves": {"flag": True}}}, ["flag", "hosts", "responses show nothing else"]),
-        ({"fail": {"leaves": {"deployment": "removed"}}}, ["ready", "responses show nothing else"]),
-        ({"fail": {"leaves": {"dns": "authorized"}}}, ["dns", "pending"]),
-        ({"fail": {"leaves": {"source": "initialized"}}, "call": DOMAINS}, [DOMAINS, "source"]),
-        ({"cancel": {"leaves": {"hosts": ["mail"]}}, "call": SOURCE}, [SOURCE, "hosts"]),
-        (
-            {"fail": {"leaves": {"hosts": ["mail"], "source": "initialized"}}},
-            ["do not apply hosts"],
-        ),
-        ({"fail": {"phase": "queued", "leaves": {"hosts": ["mail"]}}}, ["queued", "nothing"]),
-        (
-            {"fail": {"phase": "building", "leaves": {"deployment": "ready"}}},
-            ["building", "deploying"],
-        ),
-        ({"succeed": {"leaves": {"hosts": ["mail"]}}}, ["leaves"]),
-    ],
-)
-def test_an_effect_that_nobody_could_see_is_refused(
-    hosting_emulator: HostingEmulator, document: dict[str, Any], words: list[str]
-) -> None:
-    with pytest.raises(ControlRefused) as refused:
-        hosting_emulator.add_outcome(document)
-
-    for word in words:
-        assert word in str(refused.value)
-    assert hosting_emulator.outcomes == []

@@ -490,35 +490,6 @@ def test_an_outcome_says_which_operations_lack_its_phase(api: CheckedWorld) -> N
 # --- what is refused -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        ({"fail": {}, "while": {"claim": "free"}}, ["claim", "never"]),
-        ({"stick": {}, "while": {"not": {"claim": "held"}}}, ["claim", "never"]),
-        (
-            {"fail": {"phase": "queued"}, "while": REVOKED},
-            ["a queued operation can only become cancelled or running;", "deploying"],
-        ),
-        ({"stick": {"for": "soon"}}, ["for", "soon"]),
-        ({"stick": {"for": "1s"}}, ["verifying", "2s", "longer"]),
-        ({"stick": {"for": "3s"}, "call": "apply_project_domains"}, ["verifying", "4s"]),
-        (
-            {"stick": {"phase": "building", "for": "5m"}, "call": "apply_project_domains"},
-            ["building", "deploying"],
-        ),
-    ],
-)
-def test_an_outcome_that_can_never_act_is_refused(
-    hosting_emulator: HostingEmulator, document: dict[str, Any], words: list[str]
-) -> None:
-    with pytest.raises(ControlRefused) as refused:
-        hosting_emulator.add_outcome(document)
-
-    for word in words:
-        assert word in str(refused.value)
-    assert hosting_emulator.outcomes == []
-
-
 @pytest.mark.parametrize("profile", ["per_poll 2", "manual"])
 def test_a_time_in_a_phase_is_refused_for_a_profile_without_time(
     api: CheckedWorld, profile: str

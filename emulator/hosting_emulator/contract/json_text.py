@@ -34,6 +34,7 @@ def read_pointer(pointer: str) -> tuple[str, ...]:
     """Return the tokens of a JSON Pointer. Raises ValueError if `pointer` is invalid."""
     if not _POINTER.fullmatch(pointer):
         example = pointer.lstrip("$").replace(".", "/").lstrip("/")
+        example = re.sub("~(?![01])", "~0", example)
         raise ValueError(
             f"{pointer!r} is not a JSON Pointer (RFC 6901); write it like /{example or 'progress'}"
         )

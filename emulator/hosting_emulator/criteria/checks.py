@@ -215,7 +215,10 @@ def _check_item_count(kind: ValueType, operand: Any, path: Path, variables: bool
     """Check the operand of `item_count`, which is an expected number or `{of: …, is: …}`."""
     item_kind = item_type("item_count", kind, path)
     most = getattr(kind, "most", None)
-    count_kind = ITEM_COUNT if most is None else replace(ITEM_COUNT, greatest=most)
+    count_kind = ITEM_COUNT
+    if most is not None:
+        form = f"a number of items from 0 to {most}"
+        count_kind = replace(ITEM_COUNT, form=form, greatest=most)
     if names_counted_items(operand):
         check(item_kind, operand["of"], (*path, "of"), variables=variables)
         check(count_kind, operand["is"], (*path, "is"), variables=variables)
