@@ -84,6 +84,8 @@ record: $(DEV_STAMP) ## renew the golden files and docs/reference after an inten
 	RENEW_GOLDEN_FILES=1 $(BIN)/pytest -q -n 0 tests/cli/test_golden.py
 	$(BIN)/python -m tests.lab.judge.whole_reports
 	$(BIN)/python -m tests.faults.refusals
+	$(BIN)/python -m tests.faults.armed_rules
+	$(BIN)/python -m tests.contract.refusals
 	$(BIN)/python -m tests.criteria.refusals
 	PYTHONPATH=.ci $(BIN)/python -m reference
 

@@ -156,6 +156,11 @@ FAULTS: list[Document] = [
     {"deliver_twice": {"response": "first"}, "call": "idp_token"},
     {"reset_in_upload": {}, "method": "GET"},
     {"reset_in_upload": {}, "path": "/v1/projects/*/edge-dns"},
+    {"timeout": {}, "pauses": ["30s", "30s"]},
+    {"timeout": {}, "from": "30s", "pauses": ["30s", "50s"]},
+    {"timeout": {}, "project": "shop", "path": "/v1/organizations/*"},
+    {"timeout": {}, "while": {"operation": "queued"}},
+    {"timeout": {}, "while": {"project": "labs", "dns": "expired"}, "call": "create_user_api_key"},
     {"deliver_twice": {"response": "first"}, "after_commit": True},
     {"alter": {"remove": "/detail"}, "after_commit": True},
     {"alter": {"remove": "/detail"}, "call": "idp_token"},
@@ -276,6 +281,16 @@ OUTCOMES: list[Document] = [
     {"fail": {"leaves": {"hosts": []}}},
     {"fail": {"leaves": {"deployment": "ready"}}, "call": DOMAINS},
 ]
+
+
+def _key(letter: str, **fields: Any) -> Document:
+    """Return a key of a world file, whose secret consists of one letter."""
+    return {"value": f"phk_{letter * 43}", **fields}
+
+
+def _project(**fields: Any) -> Document:
+    return {"alias": "new", "organization": "acme", **fields}
+
 
 #: Documents that the world gets one after the other. A document that names a call
 #: is a request, and `advance` moves the clock. The others are interventions.
@@ -462,9 +477,32 @@ INTERVENTIONS: list[list[Document]] = [
         {"add": {}},
         {"add": {"users": [{"alias": "owner"}]}},
         {"add": {"users": [{"alias": "ada"}]}},
-        {"add": {"keys": [{"user": "owner", "value": "phk_" + "A" * 43}]}},
-        {"add": {"keys": [{"user": "owner", "value": "phk_" + "A" * 43}]}},
-        {"add": {"keys": [{"user": "nobody", "value": "phk_" + "B" * 43}]}},
+        {"add": {"keys": [_key("A", user="owner")]}},
+        {"add": {"keys": [_key("A", user="owner")]}},
+        {"add": {"keys": [{"user": "owner", "value": "short"}]}},
+        {"add": {"keys": [_key("C", user="owner"), _key("C", user="owner")]}},
+        {"add": {"keys": [_key("C", user="owner", organization="hobby")]}},
+        {"add": {"keys": [_key("C", user="no-organization")]}},
+        {"add": {"keys": [_key("C", user="owner", permissions=["dns.raed"])]}},
+        {"add": {"organizations": [{"alias": "new", "permissions": ["dns.raed"]}]}},
+        {"add": {"organizations": [{"alias": "New"}]}},
+        {"add": {"users": [{"alias": "eve"}, {"alias": "eve"}]}},
+        {"add": {"users": [{"alias": "eve", "email": "a@b"}, {"alias": "eva", "email": "a@b"}]}},
+        {"add": {"users": [{"alias": "eve", "email": "eve"}]}},
+        {"add": {"users": [{"alias": "eve", "organizations": {"acmee": "member"}}]}},
+        {"add": {"users": [{"alias": "eve", "projects": {"zzz": "reader"}}]}},
+        {"add": {"projects": [{"alias": "new", "organization": "acmee"}]}},
+        {"add": {"projects": [_project(handle="shop")]}},
+        {"add": {"projects": [_project(database={"data_mode": "shared", "dev": "suspended"})]}},
+        {
+            "add": {
+                "projects": [_project(deployments=[{"ago": "1h", "at": "2025-01-01T00:00:00Z"}])]
+            }
+        },
+        {"add": {"projects": [_project(deployments=[{"at": "2030-01-01T00:00:00Z"}])]}},
+        {"add": {"projects": [_project(deployments=[{"ago": "soon"}])]}},
+        {"add": {"projects": [_project(flag=True)], "organizations": [{"alias": "new"}]}},
+        {"add": {"keys": [_key("B", user="nobody")]}},
     ],
     # Malformed documents
     [

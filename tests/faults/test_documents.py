@@ -12,14 +12,19 @@ from hosting_emulator.faults.categories import FAULT, OUTCOME, RULE_FIELDS, Rule
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.views import describe_kinds
 from hosting_emulator.faults.written_effects import read_effect
+from tests.faults import armed_rules, refusals
 from tests.faults.conftest import Desk
-from tests.faults.refusals import GOLDEN_FILE, golden_text
 from tests.support.in_process import InProcess
 
 
 def test_a_refused_document_says_which_field_is_wrong_and_what_would_be_right():
     """Compare everything that users read. After an intended change, run `make record`."""
-    assert golden_text() == GOLDEN_FILE.read_text(encoding="utf-8")
+    assert refusals.golden_text() == refusals.GOLDEN_FILE.read_text(encoding="utf-8")
+
+
+def test_an_armed_rule_says_what_it_waits_for_and_why_it_has_not_acted():
+    """Compare everything that users read. After an intended change, run `make record`."""
+    assert armed_rules.golden_text() == armed_rules.GOLDEN_FILE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

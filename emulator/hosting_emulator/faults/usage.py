@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from msgspec.structs import replace
+
 from hosting_emulator.faults.decisions import Decision, faults_in_order, idle_reason
 from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.matching import FaultSubject
@@ -132,7 +134,8 @@ class UsageCounter:
             elif not differences and ended:
                 reason = f"{applied_id} was applied to the operation first"
             elif not differences:
-                reason = idle_reason(outcome, now_ms, before, subject.project, subject.organization)
+                counted = replace(outcome, seen=outcome.seen + 1)
+                reason = idle_reason(counted, now_ms, before, subject.project, subject.organization)
             _keep_nearer(usage, subject, number, differences, reason)
             ended = ended or applied
 
