@@ -16,7 +16,6 @@ from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.outcome_texts import outcome_text
 from hosting_emulator.faults.trigger_texts import waits_for
 from hosting_emulator.faults.views import armed_document
-from hosting_emulator.world.tables import OPERATIONS
 from tests.support.in_process import InProcess
 
 Document: TypeAlias = dict[str, Any]
@@ -103,7 +102,7 @@ def _state(world: InProcess, rule_id: str, category: RuleCategory) -> str:
     for name in ("unused", "note"):
         if document.get(name):
             text += f"  {name}: {document[name]}\n"
-    for _, operation in world.world.rows(OPERATIONS):
+    for operation in world.records("operations").values():
         if operation.outcome is not None and operation.outcome.id == rule_id:
             text += f"  its effect on {operation.id}: {outcome_text(operation.outcome) or 'none'}\n"
     return text
