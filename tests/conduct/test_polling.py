@@ -426,7 +426,10 @@ def test_a_client_that_stops_at_an_unknown_word_gets_a_finding():
 
     (finding,) = client.findings(final=True)
     assert (finding.rule, finding.requests) == (STOPPED, [2])
-    assert "the unknown progress.phase 'warming_up'" in finding.message
+    assert finding.message == (
+        f"Operation {operation} (running) was not polled again after a response with the unknown "
+        "progress.phase 'warming_up'."
+    )
 
 
 def test_a_client_that_continues_past_an_unknown_word_gets_no_finding():
