@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import importlib.metadata
 import json
 import os
-import platform
 import re
-import resource
 import socket
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -129,44 +124,6 @@ def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(run, tmp_path: 
 # --- Versions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("version", "verdict"),
-    [("3.10.14", "problem"), ("3.11.0", "ok"), ("3.14.0rc1", "ok"), ("4.0", "ok")],
-)
-def test_doctor_compares_python_with_the_minimum_version(
-    version: str, verdict: str, monkeypatch: pytest.MonkeyPatch
-):
-    distribution = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=[])
-    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: distribution)
-    monkeypatch.setattr(platform, "python_version", lambda: version)
-
-    assert next(doctor_checks.check_versions()).verdict == verdict
-
-
-def test_doctor_names_missing_and_old_dependencies(monkeypatch: pytest.MonkeyPatch):
-    requirements = [
-        "aiohttp>=3.11",
-        "pyjwt[crypto]>=2.9",
-        "click>=8.2",
-        "pytest>=8; extra == 'pytest'",
-    ]
-    installed = {"aiohttp": "3.9.5", "click": "8.10"}
-
-    def version(name: str) -> str:
-        if name not in installed:
-            raise importlib.metadata.PackageNotFoundError(name)
-        return installed[name]
-
-    distribution = SimpleNamespace(metadata={"Requires-Python": ">=3.11"}, requires=requirements)
-    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: distribution)
-    monkeypatch.setattr(importlib.metadata, "version", version)
-
-    _, outdated, missing = doctor_checks.check_versions()
-
-    assert outdated.seen == "aiohttp is 3.9.5, but the emulator needs 3.11 or newer."
-    assert missing.seen == "pyjwt is not installed, but the emulator needs 2.9 or newer."
-
-
 def test_doctor_notes_that_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch):
     def fail(name: str) -> None:
         raise importlib.metadata.PackageNotFoundError(name)
@@ -250,32 +207,6 @@ def test_doctor_sends_no_control_token_to_an_address_that_only_a_folder_names(
     assert not [request for request in control.requests if "X-Control-Token" in request.headers]
 
 
-def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
-    no_response = EmulatorProbe(None, None, "connection refused", is_silent=True)
-
-    chosen = doctor_checks.check_emulator("http://here", no_response, is_url_chosen=True)
-    default = doctor_checks.check_emulator("http://here", no_response, is_url_chosen=False)
-
-    assert chosen.verdict == "problem"
-    assert chosen.seen == "Nothing responds at http://here: connection refused."
-    assert default.verdict == "note"
-
-
-@pytest.mark.parametrize(
-    ("reason", "seen"),
-    [
-        ("the server is no emulator", "The server is no emulator."),
-        ("http://here is no emulator", "http://here is no emulator."),
-    ],
-)
-def test_doctor_reports_the_reason_of_another_server_as_a_sentence(reason: str, seen: str):
-    probe = EmulatorProbe(None, None, reason)
-
-    finding = doctor_checks.check_emulator("http://here", probe, is_url_chosen=True)
-
-    assert finding.seen == seen
-
-
 def test_doctor_reports_a_port_that_another_program_uses(port: int):
     no_response = EmulatorProbe(None, None, "it says nothing")
 
@@ -285,16 +216,6 @@ def test_doctor_reports_a_port_that_another_program_uses(port: int):
     assert f"is using port {port}." in finding.seen
     assert f"`lsof -i :{port}`" in str(finding.advice)
     assert "`start --tls-port 0`" in str(finding.advice)
-
-
-def test_doctor_reports_the_tls_port_of_the_emulator_that_it_asked(port: int):
-    info: Any = SimpleNamespace(tls_port=port, data_dir=None)
-    probe = EmulatorProbe("1.0", info)
-
-    _, finding = doctor_checks.check_ports("http://127.0.0.1:4620", 0, port, probe)
-
-    assert (finding.check, finding.verdict) == ("tls port", "ok")
-    assert finding.seen == f"An emulator (version 1.0) is already using port {port}."
 
 
 def test_doctor_checks_the_port_that_start_would_use(run, port: int):
@@ -308,54 +229,11 @@ def test_doctor_checks_the_port_that_start_would_use(run, port: int):
     assert f"is using port {port}." in finding["seen"]
 
 
-def test_doctor_checks_the_port_of_start_if_the_emulator_is_on_another_machine(port: int):
-    url = "http://hosting.example:4620"
-
-    [finding] = doctor_checks.check_ports(
-        url, None, None, EmulatorProbe(__version__), start_port=port
-    )
-
-    assert f"is using port {port}." in finding.seen
-
-
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows the program")
 def test_doctor_names_the_program_that_uses_a_port(port: int):
     finding = doctor_checks.check_port("port", port, EmulatorProbe(None, None, "it says nothing"))
 
     assert finding.seen.endswith(f"(process {os.getpid()}) is using port {port}.")
-
-
-def test_doctor_reports_a_used_port_without_a_name(monkeypatch: pytest.MonkeyPatch, port: int):
-    monkeypatch.setattr(doctor_checks, "program_at", lambda port: None)
-
-    finding = doctor_checks.check_port("port", port, EmulatorProbe(None, None, "it says nothing"))
-
-    assert finding.seen == f"A program that is not an emulator is using port {port}."
-
-
-def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyPatch):
-    def refuse(probe: socket.socket, address: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(socket.socket, "bind", refuse)
-
-    finding = doctor_checks.check_port("port", 80, None)
-
-    assert finding.seen == "Cannot listen on port 80: permission denied."
-
-
-def test_doctor_knows_the_tls_port_of_the_running_emulator(port: int):
-    info: Any = SimpleNamespace(tls_port=port, data_dir=None)
-    probe = EmulatorProbe(__version__, info)
-
-    own, other = (
-        list(doctor_checks.check_ports("http://127.0.0.1:1", 0, port, candidate))[1]
-        for candidate in (probe, EmulatorProbe(None, None, "nothing responds"))
-    )
-
-    assert own.verdict == "ok"
-    assert other.verdict == "problem"
-    assert f"is using port {port}." in other.seen
 
 
 def test_doctor_lists_the_running_emulators_of_this_user(tmp_path: Path, monkeypatch):
@@ -381,77 +259,6 @@ def test_doctor_notes_that_no_folder_can_list_the_running_emulators(tmp_path: Pa
 
 
 # --- The machine ---------------------------------------------------------------------------------
-
-
-def answering(*addresses: str) -> Callable[[str], Sequence[str]]:
-    return lambda name: addresses
-
-
-def failing(name: str) -> list[str]:
-    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-
-@pytest.mark.parametrize(
-    ("resolve", "verdict"),
-    [
-        (answering("127.0.0.1", "::1"), "ok"),
-        (answering("::1"), "note"),
-        (answering("10.0.0.1"), "problem"),
-        (failing, "problem"),
-    ],
-)
-def test_doctor_reports_a_localhost_that_is_another_machine(
-    resolve: Callable[[str], Sequence[str]], verdict: str
-):
-    assert doctor_checks.check_name("localhost", "localhost", resolve).verdict == verdict
-
-
-@pytest.mark.parametrize(
-    ("resolve", "verdict", "advice"),
-    [
-        (answering("127.0.0.1"), "ok", "None"),
-        (answering("203.0.113.9"), "problem", "RFC 6761"),
-        (failing, "note", "/etc/hosts"),
-    ],
-)
-def test_doctor_reports_dev_origins_that_are_another_machine(
-    resolve: Callable[[str], Sequence[str]], verdict: str, advice: str
-):
-    finding = doctor_checks.check_name("dev origins", "x.dev.localhost", resolve)
-
-    assert finding.verdict == verdict
-    assert advice in str(finding.advice)
-
-
-@pytest.mark.parametrize(
-    ("most", "verdict"),
-    [(resource.RLIM_INFINITY, "ok"), (65536, "ok"), (1024, "note"), (64, "problem")],
-)
-def test_doctor_checks_the_limit_of_open_files(most: int, verdict: str):
-    assert doctor_checks.check_open_files(most).verdict == verdict
-
-
-@pytest.mark.parametrize(
-    ("year", "verdict"), [(1970, "problem"), (2024, "problem"), (2025, "ok"), (2101, "problem")]
-)
-def test_doctor_reports_a_wrong_machine_clock(year: int, verdict: str):
-    assert doctor_checks.check_clock(datetime(year, 6, 1, tzinfo=UTC)).verdict == verdict
-
-
-@pytest.mark.parametrize(
-    ("environ", "verdict"),
-    [
-        ({}, "ok"),
-        ({"HTTP_PROXY": ""}, "ok"),
-        ({"http_proxy": "http://p"}, "problem"),
-        ({"ALL_PROXY": "http://p", "NO_PROXY": "localhost"}, "problem"),
-        ({"HTTP_PROXY": "http://p", "NO_PROXY": "localhost, 127.0.0.1"}, "ok"),
-        ({"HTTP_PROXY": "http://p", "no_proxy": ".localhost,127.0.0.0/8"}, "ok"),
-        ({"HTTPS_PROXY": "http://p", "NO_PROXY": "*"}, "ok"),
-    ],
-)
-def test_doctor_reports_a_proxy_for_this_machine(environ: dict[str, str], verdict: str):
-    assert doctor_checks.check_proxies(environ).verdict == verdict
 
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -644,25 +451,6 @@ def test_doctor_accepts_a_stored_certificate_authority(data_directory: Path):
     assert finding.verdict == "ok"
 
 
-@pytest.mark.parametrize(
-    ("days", "verdict", "observation"),
-    [
-        (3640, "note", "expires on"),
-        (4000, "problem", "expired on"),
-        (-10, "problem", "in the future"),
-    ],
-)
-def test_doctor_reports_an_authority_outside_its_validity(
-    data_directory: Path, days: int, verdict: str, observation: str
-):
-    now = datetime.now(UTC) + timedelta(days=days)
-
-    finding = doctor_checks.check_authority(data_directory / "tls", now)
-
-    assert finding.verdict == verdict
-    assert observation in finding.seen
-
-
 def test_doctor_reports_an_authority_key_that_other_users_can_read(data_directory: Path):
     for path in (data_directory, data_directory / "tls"):
         path.chmod(0o755)
@@ -672,39 +460,6 @@ def test_doctor_reports_an_authority_key_that_other_users_can_read(data_director
 
     assert "can read" in finding.seen
     assert f"`chmod 600 {data_directory / 'tls' / 'ca.key'}`" in str(finding.advice)
-
-
-def break_by_damage(folder: Path) -> None:
-    (folder / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\nnonsense\n")
-
-
-def break_by_loss(folder: Path) -> None:
-    (folder / "ca.key").unlink()
-
-
-def break_by_swap(folder: Path) -> None:
-    import trustme
-
-    (folder / "ca.key").write_bytes(trustme.CA().private_key_pem.bytes())
-
-
-@pytest.mark.parametrize(
-    ("broken", "observation"),
-    [
-        (break_by_damage, "is damaged"),
-        (break_by_loss, "is missing"),
-        (break_by_swap, "is not the key of"),
-    ],
-)
-def test_doctor_reports_a_broken_certificate_authority(
-    data_directory: Path, broken: Callable[[Path], None], observation: str
-):
-    broken(data_directory / "tls")
-
-    finding = doctor_checks.check_authority(data_directory / "tls", NOW)
-
-    assert finding.verdict == "problem"
-    assert observation in finding.seen
 
 
 def test_doctor_verifies_the_certificates_of_a_running_emulator(
