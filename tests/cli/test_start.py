@@ -10,6 +10,7 @@ import click
 import pytest
 
 from hosting_emulator.settings import Settings, StartError
+from hosting_emulator_cli.banner import banner
 from hosting_emulator_cli.commands.start import start
 from hosting_emulator_scenarios import FOLDER
 from tests.support.fake_bootstrap import READY, FakeBootstrap
@@ -98,25 +99,48 @@ def test_the_banner_contains_all_that_a_first_request_needs(run, bootstrap: Fake
     )
 
 
-def test_the_banner_names_what_a_user_must_know(run, bootstrap: FakeBootstrap):
-    bootstrap.ready = replace(READY, fresh=False, control_token="s3cret", tls_url="https://a:1")
-
-    out = run("start").stdout
-
-    assert "  state          continues from /data\n" in out
-    assert "  control token  s3cret\n" in out
-    assert "  dev origins    https://a:1\n" in out
-    assert "armed" not in out
-
-
-def test_the_banner_names_faults_that_an_earlier_run_left_armed(run, bootstrap: FakeBootstrap):
-    bootstrap.ready = replace(READY, fresh=False, armed=("fault-1", "outcome-2"))
-
-    out = run("start").stdout
-
-    assert (
-        "  still armed  fault-1, outcome-2; `hosting-emulator triggers` shows what they do\n" in out
+def test_the_banner_lists_all_that_a_user_must_know(monkeypatch: pytest.MonkeyPatch):
+    for name in ("URL", "PORT", "WORLD"):
+        monkeypatch.delenv(f"HOSTING_EMULATOR_{name}", raising=False)
+    ready = replace(
+        READY,
+        fresh=False,
+        tls_url="https://localhost:4621",
+        ca_file="/data/tls/ca.pem",
+        control_token="s3cret",
+        armed=("fault-1", "outcome-2"),
+        clock="frozen",
+        vary="5",
+        vary_only=("page-size", "key-order"),
+        token="",
+        user="",
     )
+
+    assert banner(ready, Path("/data/log")).splitlines() == [
+        "",
+        "\x1b[1mHosting emulator is ready\x1b[0m",
+        "",
+        "  page           http://127.0.0.1:4620/_emulator",
+        "  base URL       http://127.0.0.1:4620",
+        "  dev origins    https://localhost:4621",
+        "  their CA       /data/tls/ca.pem",
+        "  control token  s3cret",
+        "  state          continues from /data",
+        "  still armed    fault-1, outcome-2; `hosting-emulator triggers` shows what they do",
+        f"  clock          frozen, {READY.now}; `hosting-emulator clock advance 1h` advances the clock",
+        "  responses      varied by seed 5, at page-size, key-order only",
+        "  token          none: no organization has an owner, so name a user with --user",
+        "  log            /data/log",
+        "",
+        "`hosting-emulator status` shows the rest, and `hosting-emulator env` prints variables for your "
+        "client.",
+        "Stop with `hosting-emulator stop`.",
+    ]
+
+
+def test_the_banner_names_only_what_an_earlier_run_left_armed():
+    assert "armed" not in banner(replace(READY, fresh=True, armed=("fault-1",)))
+    assert "armed" not in banner(replace(READY, fresh=False, armed=()))
 
 
 def test_the_banner_of_a_world_without_users_or_projects_has_other_lines(
@@ -140,15 +164,6 @@ def test_commands_in_the_banner_name_the_address_where_this_is_needed(
     monkeypatch.setenv("HOSTING_EMULATOR_URL", "http://127.0.0.1:4711")
     monkeypatch.setenv("HOSTING_EMULATOR_WORLD", "checkout")
     assert "`hosting-emulator env --world default`" in run("start").stdout
-
-
-def test_the_banner_names_the_seed_of_variation(run, bootstrap: FakeBootstrap):
-    assert "varied" not in run("start").stdout
-
-    bootstrap.ready = replace(READY, vary="5")
-    assert "  responses  varied by seed 5\n" in run("start").stdout
-    bootstrap.ready = replace(READY, vary="5", vary_only=("page-size", "key-order"))
-    assert "varied by seed 5, at page-size, key-order only\n" in run("start").stdout
 
 
 def test_start_prints_one_object_as_json(run, bootstrap: FakeBootstrap):
