@@ -77,7 +77,7 @@ def _line_in_columns(
     line.append(f"{cells.number:>5} ", "dim")
     line.append(f"{cells.at[11:23]}  ", "dim")
     line.append(f"{cells.status} ", style)
-    line.append(f"{cells.method[:7]:<5}")
+    line.append(f"{cells.method[:7]:<4} ")
     line.append(f"{cells.target:<{widths.call}}", "bold")
     if cells.about or widths.project:
         line.append(f"  {cells.about:<{widths.project}}")

@@ -12,9 +12,10 @@ import platform
 import resource
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from textwrap import indent
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,6 +25,7 @@ import trustme
 from hosting_emulator.inspection import Inspection
 from hosting_emulator.port_holders import Program
 from hosting_emulator_cli import doctor_checks
+from hosting_emulator_cli.commands.doctor import _findings_text
 from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorProbe, finding
 
 GOLDEN = Path(__file__).with_name("doctor_findings.txt")
@@ -60,12 +62,17 @@ def lines_of(title: str, states: Iterable[State]) -> Iterator[str]:
     yield f"=== {title}"
     yield ""
     for state, findings in states:
+        rows = [asdict(each) for each in findings]
         yield f"{state}:"
-        for each in findings:
-            yield f"  {each.verdict:<7}  {each.check}: {each.seen}"
-            if each.advice is not None:
-                yield f"           -> {each.advice}"
+        yield indent(with_color_names(_findings_text({"findings": rows})), "  ")
         yield ""
+
+
+def with_color_names(text: str) -> str:
+    """Replace the color codes in a text with names."""
+    for code, name in (("32", "<green>"), ("33", "<yellow>"), ("31", "<red>"), ("0", "</>")):
+        text = text.replace(f"\x1b[{code}m", name)
+    return text
 
 
 # --- Versions and the emulator --------------------------------------------------------------------
