@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from hosting_emulator_cli.exploration_results import ResultsFile
+from hosting_emulator.settings import Settings
+from hosting_emulator_cli import exploration_results
+from hosting_emulator_cli.exploration_results import ResultsFile, exploration_key
 from hosting_emulator_cli.main import Failure
 
 PLAN: Any = SimpleNamespace(points=())
@@ -41,3 +44,73 @@ def test_results_that_cannot_be_read_are_an_error(tmp_path: Path):
 
 def test_a_missing_file_of_results_is_no_error(tmp_path: Path):
     assert load(tmp_path / "missing.json") == ""
+
+
+# --- The key of an exploration --------------------------------------------------------------------
+
+
+def key_of(**changes: Any) -> str:
+    """Return the key of an exploration. The keyword arguments change an ingredient."""
+    request = SimpleNamespace(
+        name="set_flag#1", exchange=SimpleNamespace(method="PUT", status=changes.pop("status", 200))
+    )
+    clean: Any = SimpleNamespace(
+        observation=SimpleNamespace(requests=[request] * changes.pop("count", 1)),
+        start={"projects": changes.pop("projects", {"b": 1, "a": 2})},
+    )
+    settings = Settings(port=0, data_dir=None)
+    for name in ("seed", "clock", "at", "port"):
+        if name in changes:
+            settings = replace(settings, **{name: changes.pop(name)})
+    arguments: dict[str, Any] = {
+        "command": ("node", "client.js"),
+        "user": None,
+        "exports": (),
+        "limit_s": None,
+        "conduct": "off",
+    }
+    return exploration_key(clean, settings=settings, **arguments | changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_another"),
+    [
+        ({}, False),
+        ({"port": 4700}, False),
+        ({"projects": {"a": 2, "b": 1}}, False),
+        ({"projects": {"a": 2, "b": 3}}, True),
+        ({"seed": "5"}, True),
+        ({"clock": "skip"}, True),
+        ({"at": "2030-01-31T09:30:00Z"}, True),
+        ({"command": ("node", "other.js")}, True),
+        ({"user": "owner"}, True),
+        ({"exports": (("HOSTING_TOKEN", "TOKEN"),)}, True),
+        ({"limit_s": 5.0}, True),
+        ({"conduct": "error"}, True),
+        ({"status": 202}, True),
+        ({"count": 2}, True),
+    ],
+)
+def test_an_exploration_continues_only_if_its_command_options_and_clean_run_are_the_same(
+    change: dict[str, Any], is_another: bool
+):
+    assert (key_of(**change) != key_of()) == is_another
+
+
+def test_an_exploration_starts_over_if_a_file_of_the_command_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(exploration_results, "_LONGEST_FILE", 4)
+    missing = key_of()
+    keys = [missing]
+    for text in ("1234", "4321", "12345", "54321"):
+        (tmp_path / "client.js").write_text(text)
+        keys.append(key_of())
+
+    assert len(set(keys)) == 3
+    assert keys[3] == keys[4] == missing
+    (tmp_path / "client.js").unlink()
+    (tmp_path / "client.js").mkdir()
+    assert key_of() == key_of(command=("node", "client.js")) == missing
+    assert key_of(command=("node", "\0")) != missing
