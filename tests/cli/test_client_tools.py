@@ -13,8 +13,6 @@ from hosting_emulator.settings import Settings
 from hosting_emulator_cli import client_tools, exploration
 from hosting_emulator_cli.client_tools import ReportWriters
 from hosting_emulator_cli.main import Failure
-from hosting_emulator_lab.judge.run_observation import JudgeFailed, TooManyRequests
-from hosting_emulator_lab.judge.run_results import CleanRunFailed, RunEnd
 
 
 def failure_of(monkeypatch: pytest.MonkeyPatch, error: Exception) -> str:
@@ -84,16 +82,13 @@ def test_earlier_reports_are_removed_and_orphans_ended_before_a_tool_returns(
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (
-            JudgeFailed("a rule crashed"),
-            "the requests of a run could not be judged: a rule crashed",
-        ),
-        (TooManyRequests("it sent 9"), "cannot explore the command: it sent 9"),
+        ("JudgeFailed", "the requests of a run could not be judged: a reason"),
+        ("TooManyRequests", "cannot explore the command: a reason"),
     ],
 )
-def test_a_run_whose_requests_cannot_be_observed_is_an_error(error: Exception, message: str):
+def test_a_run_whose_requests_cannot_be_observed_is_an_error(error: str, message: str):
     with pytest.raises(Failure) as caught, client_tools.observation_failures("explore"):
-        raise error
+        raise vars(client_tools)[error]("a reason")
 
     assert caught.value.message == message
 
@@ -125,7 +120,9 @@ def test_a_run_whose_requests_cannot_be_observed_is_an_error(error: Exception, m
 def test_a_clean_run_that_fails_is_an_error_below_its_output(
     hung: bool, is_second: bool, message: str, capsys: pytest.CaptureFixture[str]
 ):
-    error = CleanRunFailed(RunEnd(3, hung, output=("a", "\x1b[2J")), 2.5, is_second=is_second)
+    error: Any = Exception("did not end within 2.5 s" if hung else "ended with 3")
+    error.end = SimpleNamespace(hung=hung, output=("a", "\x1b[2J"))
+    error.is_second = is_second
 
     failure = client_tools.clean_run_failure(error, "judge", limit_option="--time-limit")
 

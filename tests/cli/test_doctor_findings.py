@@ -22,7 +22,6 @@ from typing import Any
 import pytest
 import trustme
 
-from hosting_emulator.inspection import Inspection
 from hosting_emulator.port_holders import Program
 from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.commands.doctor import _findings_text
@@ -170,21 +169,24 @@ def port_states(monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
 
 
 def data_states(folder: Path) -> Iterator[State]:
-    def judged(inspection: Inspection, *, is_reached: bool = False) -> list[CheckFinding]:
+    def judged(inspection: Any, *, is_reached: bool = False) -> list[CheckFinding]:
         return list(doctor_checks._judge_worlds(DATA, inspection, is_reached=is_reached))
 
     def secrets(mode: int, *exposed: str) -> list[CheckFinding]:
         path: Any = StatedPath(mode)
-        inspection = Inspection(exposed=[Path(name) for name in exposed])
+        inspection = inspected(exposed=[Path(name) for name in exposed])
         return [doctor_checks._judge_secrets(path, inspection)]
 
     two_worlds = ["default", "checkout"]
     refused = ["the snapshot is damaged; restore it from a copy", "/state/a cannot be read"]
-    yield "intact", judged(Inspection(worlds=two_worlds))
-    yield "in use by the emulator", judged(Inspection(True, two_worlds[:1]), is_reached=True)
-    yield "in use by an emulator that does not respond", judged(Inspection(True))
-    yield "two damaged worlds", judged(Inspection(worlds=two_worlds, refused=refused))
-    yield "a torn line", judged(Inspection(worlds=two_worlds, notices=["a line is torn."]))
+    yield "intact", judged(inspected(worlds=two_worlds))
+    yield (
+        "in use by the emulator",
+        judged(inspected(held=True, worlds=two_worlds[:1]), is_reached=True),
+    )
+    yield "in use by an emulator that does not respond", judged(inspected(held=True))
+    yield "two damaged worlds", judged(inspected(worlds=two_worlds, refused=refused))
+    yield "a torn line", judged(inspected(worlds=two_worlds, notices=["a line is torn."]))
     missing = without_folder(
         next(doctor_checks.check_data(folder / "none", is_reached=False)), folder
     )
@@ -194,6 +196,12 @@ def data_states(folder: Path) -> Iterator[State]:
     yield "a directory that others can write", secrets(0o40702)
     yield "a file that others can read", secrets(0o40755, "/state/a")
     yield "three files that others can read", secrets(0o40755, "/state/a", "/state/b", "/state/c")
+
+
+def inspected(**fields: Any) -> Any:
+    """Return the state of a data directory, which by default contains nothing."""
+    values: dict[str, Any] = {"held": False, "worlds": [], "refused": [], "notices": []}
+    return SimpleNamespace(**{**values, "exposed": [], **fields})
 
 
 class StatedPath:

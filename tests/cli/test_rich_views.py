@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import convert
 from rich.console import Console, RenderableType
 
-from hosting_emulator.messages import ExchangeSummary, WholeExchange, Why
+from hosting_emulator.sdk import ExchangeSummary, WholeExchange, Why
 from hosting_emulator_cli.rich_views import line_view, process_panel, whole_view, why_panel
 from tests.support.control_samples import exchange, message
 

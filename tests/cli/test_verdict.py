@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.messages import ConductFinding, ConductReport
-from hosting_emulator.sdk import report_text
+from hosting_emulator.sdk import ConductFinding, ConductReport, report_text
 from hosting_emulator_cli import verdict as verdict_module
 from hosting_emulator_cli.verdict import RunVerdict, keep_worlds, report_texts
 
