@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import client_runs
 from hosting_emulator_cli.client_runs import ClientRuns
-from hosting_emulator_lab.run_conditions import RunsStopped
+from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions, RunsStopped
 from tests.support.http_world import HttpWorld
 
 
@@ -35,3 +39,56 @@ def test_a_run_may_ask_clients_to_poll_less_often(api: HttpWorld):
     assert [response.json["progress"]["next_poll_after_seconds"] for response in responses] == (
         [77] * 3
     )
+
+
+@pytest.mark.parametrize(
+    ("conditions", "changes"),
+    [
+        (ORDINARY, []),
+        (replace(ORDINARY, clock="skip"), [{"mode": "skip"}]),
+        (replace(ORDINARY, clock="scaled", rate=60.0), [{"mode": "scaled", "rate": 60.0}]),
+    ],
+)
+def test_a_run_has_the_clock_of_its_conditions(
+    conditions: RunConditions, changes: list[dict[str, object]]
+):
+    made: list[dict[str, object]] = []
+    world: Any = SimpleNamespace(clock=SimpleNamespace(change=made.append))
+
+    ClientRuns._set_clock(world, conditions)
+
+    assert made == changes
+
+
+def test_a_run_changes_only_the_profiles_that_have_their_default_values():
+    first, second = client_runs._PROFILES
+    changes: list[dict[str, str]] = []
+
+    def set_profile(*values: str) -> None:
+        rows = [
+            SimpleNamespace(name=name, value=value, default="default")
+            for name, value in zip((first, second, "other"), (*values, "default"), strict=True)
+        ]
+        world: Any = SimpleNamespace(
+            assumptions=rows, set_assumptions=lambda change: changes.append(dict(change))
+        )
+        runs = ClientRuns(("node",), Settings(port=0, data_dir=None), None, ())
+        runs._set_operation_profile(world, "slow")
+
+    set_profile("default", "chosen")
+    set_profile("default", "default")
+    set_profile("chosen", "chosen")
+
+    assert changes == [{first: "slow"}, {first: "slow", second: "slow"}]
+
+
+def test_the_lines_of_a_run_can_be_compared_with_those_of_another_run():
+    output = b"at 127.0.0.1:4711 or 14711\r\n\n  <A at 0x7f31c2>\x1b  \n\xff\ttab\n"
+    timed_run: Any = SimpleNamespace(output=output)
+    ready: Any = SimpleNamespace(base_url="http://127.0.0.1:4711")
+
+    assert client_runs._comparable_lines(timed_run, ready) == [
+        "at 127.0.0.1:PORT or 14711",
+        "  <A at 0x…>\\x1b",
+        "\ufffd   tab",
+    ]

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 import trustme
 
+from hosting_emulator import __version__
 from hosting_emulator.port_holders import Program
 from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.commands.doctor import _findings_text
@@ -107,7 +108,7 @@ def version_states(monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
 
 def emulator_states() -> Iterator[State]:
     info: Any = SimpleNamespace(pid=7, data_dir=None, tls_port=None)
-    ours = doctor_checks.__version__
+    ours = __version__
     silent = EmulatorProbe(None, reason="connection refused", is_silent=True)
     other = EmulatorProbe(None, reason="the server at http://x is no emulator")
     named = EmulatorProbe(None, reason="http://x/health is no emulator's")
@@ -288,6 +289,11 @@ def authority_between(begins: datetime, ends: datetime) -> Any:
 # --- The machine ----------------------------------------------------------------------------------
 
 
+def answering(addresses: Sequence[str]) -> Callable[[str], Sequence[str]]:
+    """Return a resolver that knows only these addresses."""
+    return lambda name: addresses
+
+
 def name_states() -> Iterator[State]:
     def fail(name: str) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -302,7 +308,7 @@ def name_states() -> Iterator[State]:
             ["fe80::1%eth0"],
             ["127.0.0.1", "203.0.113.9"],
         ):
-            found = doctor_checks.check_name(check, name, lambda _, addresses=addresses: addresses)
+            found = doctor_checks.check_name(check, name, answering(addresses))
             yield f"{name} is {' and '.join(addresses)}", [found]
         yield f"{name} is unknown", [doctor_checks.check_name(check, name, fail)]
         yield f"the resolver hangs for {name}", [doctor_checks.check_name(check, name, hang)]

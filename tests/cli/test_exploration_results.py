@@ -114,3 +114,65 @@ def test_an_exploration_starts_over_if_a_file_of_the_command_changed(
     (tmp_path / "client.js").mkdir()
     assert key_of() == key_of(command=("node", "client.js")) == missing
     assert key_of(command=("node", "\0")) != missing
+
+
+# --- Stored results -------------------------------------------------------------------------------
+
+
+def stored(trial: str) -> dict[str, Any]:
+    """Return the stored result of a run."""
+    return {
+        "trial": trial,
+        "description": "",
+        "verdict": "survived",
+        "message": "",
+        "output": ["a line"],
+        "reasons": [],
+        "exit_code": 0,
+        "duration_s": 1.5,
+        "conduct": [],
+        "codes": [],
+        "hit": True,
+    }
+
+
+TRIALS = [f"create_user_api_key#{n}/timeout/after_commit" for n in (1, 2, 3)]
+
+
+def test_stored_results_are_continued_unless_they_are_of_another_or_finished_exploration(
+    tmp_path: Path,
+):
+    path = tmp_path / "results.json"
+    read_result = vars(exploration_results)["read_result"]
+    results = [read_result(stored(trial)) for trial in TRIALS]
+    plan: Any = SimpleNamespace(points=[result.point for result in results[:2]])
+    file = ResultsFile(path, "key")
+    unstored = ResultsFile(None, "key")
+
+    for result in results[1:]:
+        file.add(result)
+        unstored.add(result)
+
+    assert list(unstored.results) == [result.point for result in results[1:]]
+    assert unstored.load(plan) == ""
+    document = json.loads(path.read_text())
+    assert path.read_text() == json.dumps(document, indent=2) + "\n"
+    assert [result["trial"] for result in document["results"]] == TRIALS[1:]
+    assert (document["format"], document["key"]) == ("hosting-emulator exploration 1", "key")
+
+    continued = ResultsFile(path, "key")
+    assert continued.load(plan) == f"Continuing from {path}: 1 of 2 runs are done."
+    assert continued.results == {results[1].point: results[1]}
+
+    other = ResultsFile(path, "another key")
+    assert other.load(plan) == (
+        f"{path} is from a different command or clean run, so the exploration starts over."
+    )
+    assert other.results == {}
+
+    file.add(results[0])
+    finished = ResultsFile(path, "key")
+    assert finished.load(plan) == (
+        f"{path} is from a finished exploration, so the exploration starts over."
+    )
+    assert finished.results == {}

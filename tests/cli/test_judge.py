@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import judging, sealing
 from hosting_emulator_cli.judging import CommandJudgment
+from hosting_emulator_cli.main import Failure
 from hosting_emulator_scenarios import FOLDER
 from tests.cli.conftest import Run
 
@@ -112,3 +116,126 @@ def test_judge_reads_a_trial_and_leaves_a_state_its_clock(
 
     assert [str(judgment.trial) for judgment in judged] == [TRIAL, "None"]
     assert judged[1].settings == replace(SETTINGS, clock=None, state=tmp_path / "kept.json")
+
+
+# --- The runs -------------------------------------------------------------------------------------
+
+
+def judge_of(judgment: CommandJudgment, **fields: Any) -> Any:
+    return judging._CommandJudge(replace(judgment, **fields))
+
+
+def test_a_single_trial_prints_the_output_of_the_command_and_the_result(
+    run: Run,
+    judged: list[CommandJudgment],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    run("judge", "--trial", TRIAL, "--sealed", "--budget", "3s", "--", "node")
+    calls: list[object] = []
+
+    def try_once(runs: object, trial: object, *, limit_s: float, severity: str) -> Any:
+        calls.append((str(trial), limit_s, severity))
+        return SimpleNamespace(printed_lines=["a\x1b", "b"], text="It fails.\x07", exit_code=5)
+
+    monkeypatch.setattr(judging, "try_once", try_once)
+    monkeypatch.setattr(judging, "connections_remark", lambda watch: ["It connected."])
+
+    assert judge_of(judged[0])._judge() == 5
+    captured = capsys.readouterr()
+    assert captured.out == "a\\x1b\nb\n"
+    assert captured.err == "It fails.\\x07\nIt connected.\n"
+    assert calls == [(TRIAL, 3.0, "warning")]
+
+
+def test_a_trial_that_the_command_does_not_reach_is_an_error(
+    run: Run, judged: list[CommandJudgment], monkeypatch: pytest.MonkeyPatch
+):
+    run("judge", "--trial", TRIAL, "--", "node")
+
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("there is no such request")
+
+    monkeypatch.setattr(judging, "try_once", fail)
+
+    with pytest.raises(Failure) as caught:
+        judge_of(judged[0], sealed=True)._judge()
+
+    assert caught.value.message == "--trial: there is no such request"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            "CleanRunFailed",
+            "the command does not end even without failures; judge needs clean runs that succeed. "
+            "The command's output is above",
+        ),
+        (
+            "ScaledRunFailed",
+            "the command does not end when the world's clock runs, although it succeeds when polling "
+            "advances the clock. The command's output is above",
+        ),
+    ],
+)
+def test_a_run_that_fails_is_an_error_below_its_output(
+    error: str,
+    message: str,
+    run: Run,
+    judged: list[CommandJudgment],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    run("judge", "--", "node")
+
+    class RunFailed(Exception):
+        end = SimpleNamespace(hung=False, output=("a line",))
+        is_second = False
+
+    def fail() -> None:
+        raise RunFailed("does not end")
+
+    monkeypatch.setattr(judging, error, RunFailed)
+    judge = judge_of(judged[0])
+    judge._judge_all = fail
+
+    with pytest.raises(Failure) as caught:
+        judge._judge()
+
+    assert caught.value.message == message
+    assert capsys.readouterr().err == "| a line\n"
+
+
+def test_a_judgment_is_limited_by_the_options_and_reports_connections(
+    run: Run,
+    judged: list[CommandJudgment],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    run("judge", "--severity", "error", "--budget", "3s", "--", "node", "a b")
+
+    @dataclass(frozen=True)
+    class Judgment:
+        remarks: tuple[str, ...] | list[str]
+        exit_code: int = 4
+
+    judges: list[Any] = []
+
+    def client_judge(runs: object, choices: object, listener: object, stop_reason: Any) -> Any:
+        judges.append(choices)
+        assert stop_reason() == ""
+        return SimpleNamespace(judge=lambda: Judgment(("a remark",)))
+
+    monkeypatch.setattr(judging, "ClientJudge", client_judge)
+    monkeypatch.setattr(judging, "connections_remark", lambda watch: ["It connected."])
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    judge = judge_of(judged[0], sealed=True)
+    reported: list[Judgment] = []
+    judge._write_reports = reported.append
+
+    assert judge._judge() == 4
+
+    [choices] = judges
+    assert (choices.command, choices.budget_s, choices.severity) == ("node 'a b'", 3.0, "error")
+    assert (choices.jobs, choices.processors) == (24, 3)
+    assert reported == [Judgment(["a remark", "It connected."])]

@@ -2,9 +2,13 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from hosting_emulator_cli.commands import stop as stop_command
+from hosting_emulator_cli.main import Failure
 from tests.cli.conftest import Run
 from tests.support.control_samples import HEALTH, INFO
 from tests.support.data_directories import registered_emulator, running_in, write_address
@@ -15,7 +19,8 @@ NO_CONTENT = FakeResponse(status=204)
 
 @pytest.fixture(autouse=True)
 def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty registry."""
+    """An empty registry. It exists, because otherwise `stop --all` would look in another folder."""
+    (tmp_path / "hosting-emulator").mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
 
 
@@ -150,4 +155,46 @@ def test_stop_all_reports_each_emulator_that_it_could_not_stop(
     assert result.stderr == (
         "Error: stopped 0, but not all emulators: process 4242: another emulator is running at "
         f"{control.url}\n"
+    )
+
+
+def test_stop_all_names_each_emulator_that_was_stopped_and_each_that_was_not(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    """The first emulator has a data directory, and the second has none."""
+    records = [
+        SimpleNamespace(url=f"http://x:{port}", instance=str(port), pid=port) for port in (1, 2, 3)
+    ]
+    failing_ports: set[int] = set()
+    stopped: list[tuple[object, ...]] = []
+
+    def stop_emulator(
+        url: str, control_token: str | None, timeout_s: float, instance: str
+    ) -> dict[str, Any]:
+        if int(instance) in failing_ports:
+            raise Failure(f"{url} does not end")
+        stopped.append((url, control_token, timeout_s, instance))
+        data_dir = "/data" if instance == "1" else None
+        return {"url": url, "pid": int(instance), "data_dir": data_dir}
+
+    monkeypatch.setattr("hosting_emulator.running_emulators.registered_emulators", lambda: records)
+    monkeypatch.setattr(stop_command, "_stop_emulator", stop_emulator)
+
+    result = run("stop", "--all", "--timeout", "3s", "--control-token", "secret")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.splitlines() == [
+        "Stopped the emulator at http://x:1; its state is stored in /data.",
+        "Stopped the emulator at http://x:2; its state was in memory.",
+        "Stopped the emulator at http://x:3; its state was in memory.",
+    ]
+    assert stopped == [(f"http://x:{port}", "secret", 3.0, str(port)) for port in (1, 2, 3)]
+
+    failing_ports |= {1, 3}
+    result = run("stop", "--all")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: stopped 1, but not all emulators: process 1: http://x:1 does not end; "
+        "process 3: http://x:3 does not end\n"
     )
