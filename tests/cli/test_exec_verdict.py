@@ -15,6 +15,7 @@ import pytest
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import execution
 from hosting_emulator_cli.execution import Execution
+from hosting_emulator_cli.verdict import NO_REQUEST
 from hosting_emulator_scenarios import FOLDER
 
 
@@ -54,12 +55,12 @@ BAD = {"has_findings": True, "is_bad": True}
     [
         ({}, {}, [], 0),
         ({}, BAD, [], 0),
-        ({}, {"has_requests": False}, [execution.NO_REQUEST], 0),
+        ({}, {"has_requests": False}, [NO_REQUEST], 0),
         ({"quiet": True}, {"has_requests": False}, [], 0),
         (
             {"quiet": True, "conduct": "error"},
             {"has_requests": False},
-            [execution.NO_REQUEST],
+            [NO_REQUEST],
             2,
         ),
         ({"conduct": "report"}, {}, ["conduct, color True"], 0),

@@ -131,7 +131,7 @@ def test_a_single_trial_prints_the_output_of_the_command_and_the_result(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    run("judge", "--trial", TRIAL, "--sealed", "--budget", "3s", "--", "node")
+    run("judge", "--trial", TRIAL, "--budget", "3s", "--", "node")
     calls: list[object] = []
 
     def try_once(runs: object, trial: object, *, limit_s: float, severity: str) -> Any:
@@ -141,7 +141,7 @@ def test_a_single_trial_prints_the_output_of_the_command_and_the_result(
     monkeypatch.setattr(judging, "try_once", try_once)
     monkeypatch.setattr(judging, "connections_remark", lambda watch: ["It connected."])
 
-    assert judge_of(judged[0])._judge() == 5
+    assert judge_of(judged[0], sealed=True)._judge() == 5
     captured = capsys.readouterr()
     assert captured.out == "a\\x1b\nb\n"
     assert captured.err == "It fails.\\x07\nIt connected.\n"
