@@ -257,6 +257,14 @@ STORIES = [
         "3:55: in a story, only requests to the API have a connection: remove `connection`",
     ),
     (
+        "story: [{log: {user: redaer, count: 0}}]",
+        "3:22: there is no user 'redaer'; did you mean reader?",
+    ),
+    (
+        "story: [{log: {project: shpo, count: 0}}]",
+        "3:25: there is no project 'shpo'; did you mean shop?",
+    ),
+    (
         "story: [{log: {path: /favicon.ico, count: 0}}]",
         "3:22: no request can match, because no call has the path '/favicon.ico': write a "
         "path such as /v1/projects/*/domains, or add `call: none` to count requests that "

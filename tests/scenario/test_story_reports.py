@@ -386,6 +386,37 @@ def test_each_step_of_a_story_reports_its_result() -> None:
                 "not 'xfFya138AAAAAAAZ'\", found 20",
             ],
         ),
+        (
+            "story: [{call: list_deployments}, {call: get_dns_authorization}, "
+            "{log: {call: list_deployments, count: 2}}]",
+            [
+                "log call list_deployments, count 2: 1 of 2 requests match",
+                "3:67 log.count: expected 2, found 1",
+                "request 1 matches",
+            ],
+        ),
+        (
+            "faults: [{latency: {delay_ms: 1}}]\n"
+            "story: [{call: list_deployments}, {log: {fault: fault-1}}, "
+            "{log: {fault: fault-2, count: 0}}]",
+            [
+                ("log fault fault-2, count 0: there is no fault fault-2; faults armed so far: 1"),
+                (
+                    "4:60 log: expected 'to be possible', found "
+                    "'there is no fault fault-2; faults armed so far: 1'"
+                ),
+            ],
+        ),
+        (
+            "faults: [{latency: {delay_ms: 1}}]\n"
+            "story: [{call: list_deployments, key: k}, "
+            "{log: {key: k, fault: latency, status: 404}}]",
+            [
+                "log status 404, key k, fault latency: 0 of 1 requests match",
+                "4:44 log.count: expected {'at_least': 1}, found 0",
+                "request 1 differs: status is 200",
+            ],
+        ),
     ],
 )
 def test_a_failed_story_reports_its_last_step_with_these_texts(rest: str, texts: list[str]) -> None:
