@@ -15,8 +15,7 @@ def is_refused(step: str, log: str, rest: str = "") -> bool:
     try:
         run(f"{rest}\nstory:\n  - {step}\n  - {{log: {{{log}, count: 0}}}}\n")
     except ScenarioError as error:
-        assert "no request can match, because no call has the path" in error.message
-        return True
+        return "no request can match, because no call has the path" in error.message
     return False
 
 
