@@ -41,7 +41,12 @@ def test_a_log_step_names_a_path_of_a_call_or_of_a_request(
 
 @pytest.mark.parametrize(
     "request_line",
-    ["GET ${project.shop}", "GET https://api.example", "GET /a/{b}/${project.shop}"],
+    [
+        "GET ${project.shop}",
+        "GET https://api.example",
+        "GET /a/{b/${project.shop}",
+        "GET /a/b}/${project.shop}",
+    ],
 )
 def test_a_request_whose_path_is_not_known_can_have_any_path(request_line: str) -> None:
     assert not is_refused(f"{{request: '{request_line}'}}", "path: /anything")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.stories import run
+from hosting_emulator.scenario.library import ScenarioLibrary
+from tests.support.stories import run, text_of
 
 #: A story with each action.
 STORY = """
@@ -447,3 +449,36 @@ def test_a_response_that_is_a_millisecond_late_is_delayed() -> None:
     )
 
     assert report["passed"]
+
+
+def test_a_response_whose_sending_takes_a_millisecond_is_delayed() -> None:
+    report = run(
+        """
+        faults: [{slow_response: {bytes_per_second: 100000}}]
+        story: [{call: get_dns_authorization, expect: {delayed: true}}]
+        """
+    )
+
+    assert report["passed"], last_step(report)
+
+
+def test_a_log_step_counts_requests_by_the_reason_in_the_log() -> None:
+    report = run(
+        """
+        faults: [{latency: {delay_ms: 5}, times: 1}]
+        story:
+          - {call: list_deployments, times: 2}
+          - {log: {why: "/latency/", count: 1}}
+        """
+    )
+
+    assert report["passed"], last_step(report)
+
+
+def test_the_library_reads_a_scenario_from_the_path_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text_of(""))
+
+    scenario = ScenarioLibrary(None).find(str(path))
+
+    assert (scenario.part.name, scenario.source.file) == ("small", str(path))
