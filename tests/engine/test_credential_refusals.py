@@ -153,6 +153,29 @@ def test_the_request_log_says_who_signed_a_foreign_token(
     assert entry.why == reasons
 
 
+def test_the_request_log_names_the_world_of_a_foreign_api_key_or_ticket(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = InProcess(fresh_world("other"))
+    api = InProcess()
+    monkeypatch.setattr(api.engine, "worlds", lambda: [api.engine, other.engine])
+    key = other.create_key("ci").json["value"]
+    ticket = other.ticket().json["redeem_url"]
+
+    api.dns(token=key)
+    api.redeem(ticket)
+
+    rest = (
+        " belongs to other; the request reached default. A client that resolves /v1/… as a URL "
+        "against the base URL of other loses its path /worlds/other: append /v1/… to the base URL "
+        "as text"
+    )
+    assert [entry.why for entry in api.engine.log.after(0)] == [
+        (f"this API key{rest}",),
+        (f"this ticket{rest}",),
+    ]
+
+
 # --- Codes and refresh tokens ---------------------------------------------------------------------
 
 VERIFIER = "a verifier"

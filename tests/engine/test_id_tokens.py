@@ -10,6 +10,7 @@ import pytest
 from hosting_emulator.engine.access_tokens import AccessTokens
 from hosting_emulator.engine.id_token_key import id_token_key
 from hosting_emulator.engine.id_tokens import read_id_token, sign_id_token
+from tests.support.in_process import InProcess
 
 ISSUER = "http://127.0.0.1/_emulator/idp"
 CLAIMS = {"iss": ISSUER, "aud": "app", "sid": "session", "exp": 1}
@@ -53,3 +54,26 @@ def test_an_id_token_without_a_required_claim_is_rejected(missing: str) -> None:
     token = jwt.encode(claims, id_token_key(), "RS256")
 
     assert read_id_token(token, ISSUER) is None
+
+
+def test_the_published_keys_of_a_world_have_their_names_and_uses() -> None:
+    [access_key, id_key] = InProcess().engine.access_tokens.jwks()["keys"]
+
+    assert {**access_key, "x": "", "kid": ""} == {
+        "kty": "OKP",
+        "crv": "Ed25519",
+        "x": "",
+        "kid": "",
+        "use": "sig",
+        "alg": "EdDSA",
+    }
+    assert {**id_key, "n": ""} == {
+        "kty": "RSA",
+        "n": "",
+        "e": "AQAB",
+        "kid": "rfc9500-test-rsa-2048",
+        "use": "sig",
+        "alg": "RS256",
+    }
+    assert access_key["x"]
+    assert id_key["n"]
