@@ -53,17 +53,17 @@ def connected(
 
 @contextmanager
 def _address_explained() -> Iterator[None]:
-    """If nothing responds at the user's address, list the running emulators. Raises Failure.
+    """If no emulator responds at the user's address, list the running emulators. Raises Failure.
 
     If a variable sets the address, the error names the variable, because the shell may have
     evaluated `env` for an emulator that has ended.
     """
-    from hosting_emulator.sdk import EmulatorUnreachable
+    from hosting_emulator.sdk import EmulatorUnreachable, UnexpectedResponse
     from hosting_emulator.sdk.discovery import running_text
 
     try:
         yield
-    except EmulatorUnreachable as error:
+    except (EmulatorUnreachable, UnexpectedResponse) as error:
         if source("url") is not ParameterSource.ENVIRONMENT:
             raise Failure(f"{error}; {running_text()}") from error
         raise Failure(
@@ -75,11 +75,11 @@ def _address_explained() -> Iterator[None]:
 @contextmanager
 def _errors_explained(address: EmulatorAddress, control_token: str | None) -> Iterator[None]:
     """Add advice to errors if the user did not specify the emulator's address. Raises Failure."""
-    from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable
+    from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, UnexpectedResponse
 
     try:
         yield
-    except EmulatorUnreachable as error:
+    except (EmulatorUnreachable, UnexpectedResponse) as error:
         if not address.is_default:
             raise
         from hosting_emulator.sdk.discovery import running_text

@@ -1,5 +1,6 @@
 """Every error is one line on stderr for each mistake, nothing on stdout, and exit code 2."""
 
+import re
 import runpy
 import socket
 import subprocess
@@ -99,7 +100,18 @@ def test_each_mistake_in_a_scenario_is_printed_in_its_own_line(
 def test_a_command_refuses_another_server_at_the_address(ask, control: FakeControl):
     control.on("GET /info", ANOTHER_SERVER)
 
-    assert_one_line(ask("status"), control.control_url)
+    assert_one_line(ask("status"), control.control_url, "`unset HOSTING_EMULATOR_URL`")
+
+
+def test_another_server_at_a_typed_address_comes_with_the_running_emulators(
+    run: Run, control: FakeControl
+):
+    control.on("GET /info", ANOTHER_SERVER)
+
+    result = run("status", "--url", control.url)
+
+    assert_one_line(result, "is not a hosting emulator")
+    assert re.search("; (running now: http|no emulator of this user is running)", result.stderr)
 
 
 def test_start_refuses_an_assumption_with_an_impossible_value(run):

@@ -13,6 +13,7 @@ from tests.cli.conftest import Run
 from tests.support.control_samples import HEALTH, INFO
 from tests.support.data_directories import registered_emulator, running_in, write_address
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, FakeResponse, refusal
+from tests.support.ports import free_ports
 
 NO_CONTENT = FakeResponse(status=204)
 
@@ -68,7 +69,9 @@ def test_json_describes_each_stopped_emulator(ask: Run, control: FakeControl):
     assert json.loads(result.stdout) == [{"url": control.url, "pid": 4242, "data_dir": None}]
 
 
-def test_stop_without_any_emulator_is_an_error(run: Run):
+def test_stop_without_any_emulator_is_an_error(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", str(next(free_ports())))
+
     result = run("stop")
 
     assert (result.exit_code, result.stdout) == (2, "")

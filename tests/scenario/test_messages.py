@@ -304,6 +304,7 @@ STORIES = [
 STEP_KEYS = {
     "advance": ["wait", "sleep", "delay"],
     "call": ["endpoint"],
+    "poll": ["operation"],
     "sign_in": ["login"],
     "user": ["as", "principal"],
     "key": ["idempotency_key"],

@@ -39,6 +39,7 @@ _OTHER_WORDS: dict[type[msgspec.Struct], dict[str, str]] = {
         "sleep": "advance",
         "delay": "advance",
         "endpoint": "call",
+        "operation": "poll",
         "login": "sign_in",
         "as": "user",
         "principal": "user",
