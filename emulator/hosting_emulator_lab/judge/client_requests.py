@@ -33,9 +33,14 @@ class ObservedResponse(NamedTuple):
 
 
 class ObservedExchange(Exchange, frozen=True, kw_only=True):
-    """An exchange of a run. `chapter` is the index of its chapter in the observation."""
+    """An exchange of a run. `chapter` is the index of its chapter in the observation.
+
+    `is_in_own_world` says whether the request reached the world in which the run began. A test may
+    create more worlds.
+    """
 
     chapter: int = 0
+    is_in_own_world: bool = True
 
     @property
     def is_received(self) -> bool:

@@ -74,6 +74,9 @@ class LastingEffect:
         """Return whether an intervention before the run first takes effect at the request."""
         if request.exchange.project is None:
             return False
+        # The earlier operation begins in the world of the run, and not in a world that a test creates.
+        if self.armed_as == "earlier operation" and not request.exchange.is_in_own_world:
+            return False
         if self.call:
             return request.number == 1
         return request.begins_operation and not request.project_is_busy

@@ -164,7 +164,7 @@ class RunVisit:
         if report.errors:
             raise JudgeFailed("; ".join(report.errors))
         chapters = [chapter for chapter in report.chapters if chapter.requests]
-        exchanges = self._exchanges(chapters)
+        exchanges = self._exchanges(chapters, world.name)
         self.exchanges = exchanges
         is_clean = point is None and self.fault is None
         if report.requests > len(exchanges) and is_clean:
@@ -256,14 +256,21 @@ class RunVisit:
         explanations = [text for exchange in exchanges for text in exchange.why]
         return not any(f"{self._fault_id} (" in text for text in explanations)
 
-    def _exchanges(self, chapters: Iterable[ChapterReport]) -> list[ObservedExchange]:
+    def _exchanges(
+        self, chapters: Iterable[ChapterReport], own_world: str
+    ) -> list[ObservedExchange]:
         """Return the exchanges of all chapters in the order of their arrival."""
         exchanges: list[ObservedExchange] = []
         for chapter in chapters:
             if chapter.released:
                 continue
             for exchange in self._watch.requests(chapter.index, limit=_MOST_REQUESTS):
-                exchanges.append(ObservedExchange(**asdict(exchange), chapter=chapter.index))
+                observed = ObservedExchange(
+                    **asdict(exchange),
+                    chapter=chapter.index,
+                    is_in_own_world=chapter.world == own_world,
+                )
+                exchanges.append(observed)
         exchanges.sort(key=lambda exchange: exchange.arrival or 0)
         return exchanges
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from datetime import datetime, timedelta
+from typing import Any
 
 from hosting_emulator.messages import ChapterReport, ClockState
 from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
@@ -27,7 +28,11 @@ class WorldChanges:
         self._is_running = self._clock.mode in _RUNNING_CLOCKS
 
     def ignore_operation(self, id_: str) -> None:
-        """Leave an operation out of all states, because another program began it."""
+        """Leave out an operation that another program began before the observation.
+
+        It is left out of the states of a chapter only if the chapter began with it, because an
+        operation in another world may have the same id.
+        """
         self._ignored_operations.add(id_)
 
     @property
@@ -38,9 +43,9 @@ class WorldChanges:
     def start_state(self) -> StateRows:
         """Return the state of the world before the run."""
         if not self._is_running:
-            return self._summary(self._world.export())
+            return summarize(self._world.export())
         with self._world.fork() as fork:
-            return self._settle(fork)
+            return summarize(self._settle(fork))
 
     def state(
         self,
@@ -63,17 +68,15 @@ class WorldChanges:
             if chapter.released:
                 continue
             last_state = observed_worlds.state(chapter.index, began=False)
-            if settled or self._is_running:
-                first_state = observed_worlds.state(chapter.index, began=True)
-                before = self._settled_copy(first_state)
-                after = self._settled_copy(last_state)
-            elif begins_at_start and self._is_first(chapter):
+            if not settled and not self._is_running and begins_at_start and self._is_first(chapter):
                 # The state is known, and an export takes as long as several requests.
-                before = start
-                after = self._summary(last_state)
+                before: StateRows = start
+                after: StateRows = summarize(last_state)
             else:
-                before = self._summary(observed_worlds.state(chapter.index, began=True))
-                after = self._summary(last_state)
+                first_state = observed_worlds.state(chapter.index, began=True)
+                ignored = self._ignored_operations & _operations(first_state).keys()
+                before = self._state(first_state, ignored, settled=settled)
+                after = self._state(last_state, ignored, settled=settled)
             for kind, rows in total.items():
                 rows.update(after[kind])
                 rows.subtract(before[kind])
@@ -83,21 +86,29 @@ class WorldChanges:
         """Return whether a chapter of the run's world began with the observation."""
         return chapter.index == 0 and chapter.world == self._world.name
 
-    def _settled_copy(self, state: JsonObject) -> StateRows:
-        """Return the state that an exported state becomes at the moment of the comparison."""
-        world = self._world.control.create_world(state=state, ephemeral=True)
-        with HostingEmulator(self._world.control, world, throw_away=True) as copy:
-            return self._settle(copy)
+    def _state(self, state: JsonObject, ignored: Set[str], *, settled: bool) -> StateRows:
+        """Return an exported state without the operations that are `ignored`.
 
-    def _settle(self, copy: HostingEmulator) -> StateRows:
+        If `settled` is True or the clock runs, this is the state at the moment of the comparison.
+        """
+        if settled or self._is_running:
+            world = self._world.control.create_world(state=state, ephemeral=True)
+            with HostingEmulator(self._world.control, world, throw_away=True) as copy:
+                state = self._settle(copy)
+        for id_ in ignored:
+            del _operations(state)[id_]
+        return summarize(state)
+
+    def _settle(self, copy: HostingEmulator) -> JsonObject:
         """Move a copy of a world to the moment of the comparison, and return its state."""
         began = datetime.fromisoformat(self._clock.now)
         now = datetime.fromisoformat(copy.clock.freeze().now)
         # Do not move the clock back, because the client may have moved it beyond this moment.
         copy.clock.advance_to(max(now, began + _SETTLING_TIME))
-        return self._summary(copy.export())
+        return copy.export()
 
-    def _summary(self, state: JsonObject) -> StateRows:
-        for id_ in self._ignored_operations:
-            state["tables"].get("operations", {}).pop(id_, None)
-        return summarize(state)
+
+def _operations(state: JsonObject) -> dict[str, Any]:
+    """Return the operations of an exported state by id. A new world has none."""
+    operations: dict[str, Any] = state["tables"].get("operations", {})
+    return operations

@@ -129,4 +129,8 @@ def test_an_earlier_operation_needs_no_fault_and_waits_before_a_free_project():
     assert effect_document("queued", log) == {}
     effect = lasting_effect("queued")
     assert effect is not None
+    (in_other_world,) = number_requests(
+        [exchange("apply_project_domains", 202, project=PROJECT, is_in_own_world=False)]
+    )
+    assert not effect.suits(in_other_world)
     assert not effect.suits(number_requests([exchange(READ_CALL, project=PROJECT)])[0])

@@ -77,18 +77,24 @@ def test_only_the_first_chapter_of_the_world_of_the_run_begins_in_the_known_stat
     assert observation.exports == exports
 
 
-def test_an_operation_of_another_program_is_not_a_change_of_the_run() -> None:
-    observation: Any = _Observation()
+@pytest.mark.parametrize(("begins_with_it", "count"), [(True, 0), (False, 1)])
+def test_an_operation_of_another_program_is_no_change_of_a_world_that_began_with_it(
+    begins_with_it: bool, count: int
+) -> None:
+    """In a world that a test creates, an operation of the client may have the same id."""
     operation = {"kind": "apply_project_domains", "project_id": "S", "state": "succeeded"}
-    export = observation.state(0, began=False)
-    export["tables"]["operations"] = {"X": operation}
-    observation.state = lambda index, began: export
+    observation: Any = _Observation()
+
+    states = {began: observation.state(0, began=began) for began in (True, False)}
+    states[True]["tables"]["operations"] = {"X": operation} if begins_with_it else {}
+    states[False]["tables"]["operations"] = {"X": operation}
+    observation.state = lambda index, began: states[began]
     chapter: Any = _Chapter(0, "default")
     run_world: Any = _World()
     changes = WorldChanges(run_world)
     changes.ignore_operation("X")
-    rows = changes.state(state(), observation, [chapter], begins_at_start=True)
-    assert not rows["operation"]
+    rows = changes.state(state(), observation, [chapter])
+    assert rows["operation"].total() == count
 
 
 def test_a_chapter_that_was_released_changes_nothing() -> None:
