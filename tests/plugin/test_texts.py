@@ -177,109 +177,110 @@ def test_a_verdict_collects_errors_unfinished_requests_and_the_conduct_of_its_wo
         ("all", "teardown", "passed", False),
     ],
 )
-def test_worlds_are_kept_once_by_the_option_keep(
-    keep: str, when: str, outcome: str, is_kept: bool, monkeypatch: pytest.MonkeyPatch
-):
-    choices = SimpleNamespace(keep=keep)
-    monkeypatch.setattr(verdicts, "choices_of", lambda config: choices)
-    item: Any = SimpleNamespace(config=None, stash=pytest.Stash())
-    report: Any = SimpleNamespace(when=when, passed=outcome == "passed", failed=outcome == "failed")
+def test_worlds_are_kept_once_by_the_option_keep(keep: str, when: str, outcome: str, is_kept: bool):
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        choices = SimpleNamespace(keep=keep)
+        monkeypatch.setattr(verdicts, "choices_of", lambda config: choices)
+        item: Any = SimpleNamespace(config=None, stash=pytest.Stash())
+        report: Any = SimpleNamespace(
+            when=when, passed=outcome == "passed", failed=outcome == "failed"
+        )
 
-    assert verdicts.must_keep(item, report) == is_kept
-    item.stash[verdicts._IS_SAVED] = True
-    assert not verdicts.must_keep(item, report)
-    verdicts.end_run_of_test(item)
-    assert verdicts.must_keep(item, report) == is_kept
+        assert verdicts.must_keep(item, report) == is_kept
+        item.stash[verdicts._IS_SAVED] = True
+        assert not verdicts.must_keep(item, report)
+        verdicts.end_run_of_test(item)
+        assert verdicts.must_keep(item, report) == is_kept
 
 
-def test_a_failed_test_reports_and_keeps_its_worlds(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_a_failed_test_reports_and_keeps_its_worlds(tmp_path: Path):
     """The fifth world is only counted, and the world of the fixture needs no title."""
-    choices = SimpleNamespace(keep="failed", keep_dir=tmp_path / "kept", report="failed")
-    choices.conduct = "error"
-    monkeypatch.setattr(verdicts, "choices_of", lambda config: choices)
-    wording = SimpleNamespace(
-        without_commands=lambda document: f"{document} without commands",
-        report_text=lambda document, conduct, color: f"{document}, {conduct}, {color}",
-    )
-    monkeypatch.setattr(verdicts, "report_wording", wording)
-    observation: Any = SimpleNamespace(
-        world_report=lambda index, requests: f"chapter {index}, {requests} requests",
-        state=lambda index: {"chapter": index},
-    )
-    worlds = [
-        seen_world(fixture, None, observation=observation)
-        for fixture in ("hosting_emulator", "hosting_emulator", "shop", "shop", "")
-    ]
-    item: Any = SimpleNamespace(
-        config=SimpleNamespace(invocation_params=SimpleNamespace(dir=tmp_path)),
-        nodeid="test_it.py::test_it",
-        stash=pytest.Stash(),
-    )
-    failed: Any = SimpleNamespace(failed=True, passed=False, when="teardown")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        choices = SimpleNamespace(keep="failed", keep_dir=tmp_path / "kept", report="failed")
+        choices.conduct = "error"
+        monkeypatch.setattr(verdicts, "choices_of", lambda config: choices)
+        wording = SimpleNamespace(
+            without_commands=lambda document: f"{document} without commands",
+            report_text=lambda document, conduct, color: f"{document}, {conduct}, {color}",
+        )
+        monkeypatch.setattr(verdicts, "report_wording", wording)
+        observation: Any = SimpleNamespace(
+            world_report=lambda index, requests: f"chapter {index}, {requests} requests",
+            state=lambda index: {"chapter": index},
+        )
+        worlds = [
+            seen_world(fixture, None, observation=observation)
+            for fixture in ("hosting_emulator", "hosting_emulator", "shop", "shop", "")
+        ]
+        item: Any = SimpleNamespace(
+            config=SimpleNamespace(invocation_params=SimpleNamespace(dir=tmp_path)),
+            nodeid="test_it.py::test_it",
+            stash=pytest.Stash(),
+        )
+        failed: Any = SimpleNamespace(failed=True, passed=False, when="teardown")
 
-    verdicts.add_stories(item, failed, worlds)
+        verdicts.add_stories(item, failed, worlds)
 
-    names = [
-        f"{file_name('test_it.py::test_it', suffix)}.json"
-        for suffix in ("", "-2", "shop", "shop-2", "w-1")
-    ]
-    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == sorted(names)
-    assert (tmp_path / "kept" / names[0]).read_text() == '{\n "chapter": 2\n}\n'
-    text = "chapter 2, 1000 requests without commands, None, True"
-    kept = [f"kept: hosting-emulator start --ephemeral --import kept/{name}" for name in names]
-    extras = ReportExtras.of(failed)
-    assert extras.sections == [
-        ("hosting emulator", f"{text}\n{kept[0]}"),
-        ("hosting emulator", f"{text}\n{kept[1]}"),
-        ("hosting emulator: shop", f"{text}\n{kept[2]}"),
-        ("hosting emulator: shop", f"{text}\n{kept[3]}"),
-        ("hosting emulator: world w-1", kept[4]),
-    ]
-    assert extras.saved_files == [str(tmp_path / "kept" / name) for name in names]
-    assert extras.troubles == extras.unsaved == []
+        names = [
+            f"{file_name('test_it.py::test_it', suffix)}.json"
+            for suffix in ("", "-2", "shop", "shop-2", "w-1")
+        ]
+        assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == sorted(names)
+        assert (tmp_path / "kept" / names[0]).read_text() == '{\n "chapter": 2\n}\n'
+        text = "chapter 2, 1000 requests without commands, None, True"
+        kept = [f"kept: hosting-emulator start --ephemeral --import kept/{name}" for name in names]
+        extras = ReportExtras.of(failed)
+        assert extras.sections == [
+            ("hosting emulator", f"{text}\n{kept[0]}"),
+            ("hosting emulator", f"{text}\n{kept[1]}"),
+            ("hosting emulator: shop", f"{text}\n{kept[2]}"),
+            ("hosting emulator: shop", f"{text}\n{kept[3]}"),
+            ("hosting emulator: world w-1", kept[4]),
+        ]
+        assert extras.saved_files == [str(tmp_path / "kept" / name) for name in names]
+        assert extras.troubles == extras.unsaved == []
 
 
 def test_worlds_after_the_fourth_are_counted_and_an_unreachable_emulator_is_asked_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    tmp_path: Path,
 ):
-    choices = SimpleNamespace(keep="failed", keep_dir=tmp_path / "taken", report="failed")
-    choices.conduct = "off"
-    (tmp_path / "taken").write_text("a file")
-    monkeypatch.setattr(verdicts, "choices_of", lambda config: choices)
-    asked: list[int] = []
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        choices = SimpleNamespace(keep="failed", keep_dir=tmp_path / "taken", report="failed")
+        choices.conduct = "off"
+        (tmp_path / "taken").write_text("a file")
+        monkeypatch.setattr(verdicts, "choices_of", lambda config: choices)
+        asked: list[int] = []
 
-    def fail(index: int, requests: int) -> Any:
-        asked.append(index)
-        if len(asked) < 3:
-            raise RuntimeError("two\nlines" if len(asked) == 1 else "")
-        raise EmulatorUnreachable("http://x", "it is gone")
+        def fail(index: int, requests: int) -> Any:
+            asked.append(index)
+            if len(asked) < 3:
+                raise RuntimeError("two\nlines" if len(asked) == 1 else "")
+            raise EmulatorUnreachable("http://x", "it is gone")
 
-    observation: Any = SimpleNamespace(world_report=fail, state=lambda index: {})
-    item: Any = SimpleNamespace(
-        config=SimpleNamespace(invocation_params=SimpleNamespace(dir=tmp_path)),
-        nodeid="test_it.py::test_it",
-        stash=pytest.Stash(),
-    )
-    failed: Any = SimpleNamespace(failed=True, passed=False, when="call")
+        observation: Any = SimpleNamespace(world_report=fail, state=lambda index: {})
+        item: Any = SimpleNamespace(
+            config=SimpleNamespace(invocation_params=SimpleNamespace(dir=tmp_path)),
+            nodeid="test_it.py::test_it",
+            stash=pytest.Stash(),
+        )
+        failed: Any = SimpleNamespace(failed=True, passed=False, when="call")
 
-    verdicts.add_stories(item, failed, [seen_world("shop", observation=observation)] * 6)
+        verdicts.add_stories(item, failed, [seen_world("shop", observation=observation)] * 6)
 
-    extras = ReportExtras.of(failed)
-    *troubles, gone = extras.troubles
-    assert asked == [2, 2, 2]
-    assert troubles == [
-        "no report available: two lines",
-        "no report available: RuntimeError",
-    ]
-    assert gone.startswith("no report available: ")
-    assert "it is gone" in gone
-    assert extras.sections == [
-        *(("hosting emulator: shop", trouble) for trouble in extras.troubles),
-        ("hosting emulator", "and 3 more worlds of this test"),
-    ]
-    assert extras.unsaved == [f"in {tmp_path / 'taken'}: File exists"] * 6
+        extras = ReportExtras.of(failed)
+        *troubles, gone = extras.troubles
+        assert asked == [2, 2, 2]
+        assert troubles == [
+            "no report available: two lines",
+            "no report available: RuntimeError",
+        ]
+        assert gone.startswith("no report available: ")
+        assert "it is gone" in gone
+        assert extras.sections == [
+            *(("hosting emulator: shop", trouble) for trouble in extras.troubles),
+            ("hosting emulator", "and 3 more worlds of this test"),
+        ]
+        assert extras.unsaved == [f"in {tmp_path / 'taken'}: File exists"] * 6
 
 
 @pytest.mark.parametrize(
@@ -515,17 +516,16 @@ def test_an_option_of_the_command_line_takes_precedence_over_the_ini_file(tmp_pa
     assert both.coverage_append
 
 
-def test_tests_inside_exec_use_its_emulator_unless_they_choose_a_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("HOSTING_EMULATOR_EXEC_URL", "http://exec")
-    monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "variable")
+def test_tests_inside_exec_use_its_emulator_unless_they_choose_a_server(tmp_path: Path):
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("HOSTING_EMULATOR_EXEC_URL", "http://exec")
+        monkeypatch.setenv("HOSTING_EMULATOR_CONTROL_TOKEN", "variable")
 
-    assert choices(tmp_path).url == "http://exec"
-    assert choices(tmp_path, server="thread").url is None
-    assert choices(tmp_path, {"url": "https://typed"}).url == "https://typed"
-    assert choices(tmp_path).control_token == "variable"
-    assert choices(tmp_path, control_token="ini").control_token == "ini"
+        assert choices(tmp_path).url == "http://exec"
+        assert choices(tmp_path, server="thread").url is None
+        assert choices(tmp_path, {"url": "https://typed"}).url == "https://typed"
+        assert choices(tmp_path).control_token == "variable"
+        assert choices(tmp_path, control_token="ini").control_token == "ini"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,9 @@ from click.testing import CliRunner
 from hosting_emulator_cli.main import cli
 from tests.support.emulator_process import emulator, failed_start
 
+#: Chosen for starts that must fail, so that a taken default port is not the reason.
+ANY_PORT = ("--port", "0")
+
 
 @pytest.fixture
 def stored_world(tmp_path: Path) -> Path:
@@ -59,7 +62,7 @@ def test_a_world_from_a_file_replaces_the_stored_world(stored_world: Path, tmp_p
         process.client().control("POST", "worlds", {"name": "mine"})
         process.stop()
 
-    refused = failed_start(*data, "--import", str(stored_world)).stderr
+    refused = failed_start(*data, *ANY_PORT, "--import", str(stored_world)).stderr
     assert "already has a stored world" in refused
     assert "--replace" in refused
 
@@ -81,7 +84,7 @@ def test_a_scenario_replaces_the_stored_world_only_on_request(tmp_path: Path):
         before = process.client().state()
         process.stop()
 
-    refused = failed_start(*data, "--scenario", "provider-outage").stderr
+    refused = failed_start(*data, *ANY_PORT, "--scenario", "provider-outage").stderr
     assert "already has a stored world, which --scenario would replace" in refused
     with emulator(*data) as process:
         assert process.client().state()["tables"]["projects"] == before["tables"]["projects"]
@@ -121,7 +124,7 @@ def test_a_refusal_does_not_blame_a_variable_whose_value_only_its_commands_conta
         process.stop()
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4790")
 
-    refused = failed_start(*data, "--scenario", "stuck-operation").stderr
+    refused = failed_start(*data, *ANY_PORT, "--scenario", "stuck-operation").stderr
 
     assert "--url http://127.0.0.1:4790" in refused
     assert "HOSTING_EMULATOR_PORT" not in refused
@@ -184,7 +187,7 @@ def test_an_invalid_file_is_an_error_of_one_line_and_changes_no_stored_world(
         before = process.client().state()
         process.stop()
 
-    result = failed_start(*data, "--import", str(invalid_file))
+    result = failed_start(*data, *ANY_PORT, "--import", str(invalid_file))
 
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith(f"Error: {invalid_file}")
