@@ -124,7 +124,7 @@ def test_a_refusal_does_not_blame_a_variable_whose_value_only_its_commands_conta
         process.stop()
     monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4790")
 
-    refused = failed_start(*data, *ANY_PORT, "--scenario", "stuck-operation").stderr
+    refused = failed_start(*data, "--scenario", "stuck-operation").stderr
 
     assert "--url http://127.0.0.1:4790" in refused
     assert "HOSTING_EMULATOR_PORT" not in refused
