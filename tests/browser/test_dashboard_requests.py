@@ -150,7 +150,7 @@ def test_a_request_row_shows_its_project_and_duration(
         page.wait("document.querySelector('.requests .took').innerText.match(/^[0-9.]+ ms$/)")
         page.choose("Project", "blog")
         page.wait(f"String({_NUMBERS}) === '2'")
-        assert page.evaluate("document.querySelector('.requests .project').innerText") == "blog"
+        page.wait("document.querySelector('.requests .project').innerText === 'blog'")
         path = page.evaluate("document.querySelector('.requests .mono').innerText")
         assert re.fullmatch("GET /v1/projects/[0-9A-Z]{4}…[0-9A-Z]{4}/edge-dns", path)
 

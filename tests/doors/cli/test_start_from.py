@@ -122,11 +122,11 @@ def test_a_refusal_does_not_blame_a_variable_whose_value_only_its_commands_conta
     data = ("--data-dir", str(tmp_path / "data"))
     with emulator(*data) as process:
         process.stop()
-    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "4790")
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", "47901")
 
     refused = failed_start(*data, "--scenario", "stuck-operation").stderr
 
-    assert "--url http://127.0.0.1:4790" in refused
+    assert "--url http://127.0.0.1:47901" in refused
     assert "HOSTING_EMULATOR_PORT" not in refused
 
 
