@@ -161,9 +161,12 @@ def _write_file(world: World, plan: _Plan, *, exact: bool) -> RecordedFile:
             break
         left_out |= _requests_to_leave_out(failure, steps, plan, left_out, exact=exact)
     _mark_unused(document, world.seed)
-    text = _shortest_text(document)
     try:
+        text = _shortest_text(document)
         read_scenario(text, "scenario.yaml")
+    except RecursionError:
+        reason = "a body is nested too deeply for a scenario: record a shorter span"
+        raise NotRecordable(reason) from None
     except ScenarioError as error:
         raise NotRecordable(f"{error.message}: record a shorter span") from None
     return RecordedFile(text, len(steps), list(left_out.values()))
