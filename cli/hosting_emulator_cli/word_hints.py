@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+_LISTS = (
+    "`world list` lists the worlds, `requests list` the requests, `operations` the operations, "
+    "`scenario list` the scenarios, and `fault list` the faults"
+)
 #: For words that are not commands, the command to use instead.
 ROOT_HINTS = {
     "add": "`world add` adds to a world, and `fault add` arms a fault",
@@ -34,18 +38,12 @@ ROOT_HINTS = {
         "operations in progress"
     ),
     "kill": "`stop` stops the emulator",
-    "list": (
-        "`world list` lists the worlds, `requests list` the requests, `operations` the operations, "
-        "`scenario list` the scenarios, and `fault list` the faults"
-    ),
+    "list": _LISTS,
     "load": "`scenario load` loads a scenario into a world",
     "log": "`requests list` shows the request log, and `requests tail` follows it",
     "login": "`token` prints an access token",
     "logs": "`requests list` shows the request log, and `requests tail` follows it",
-    "ls": (
-        "`world list` lists the worlds, `requests list` the requests, `operations` the operations, "
-        "`scenario list` the scenarios, and `fault list` the faults"
-    ),
+    "ls": _LISTS,
     "mock": "`fault add respond` makes a call respond with what you specify",
     "now": "`clock show` shows the world time",
     "openapi": "`contract openapi` prints the OpenAPI document",

@@ -63,20 +63,22 @@ class WorldChanges:
         same moment of world time. `begins_at_start` means that the world of the run had the `start`
         state when the observation began.
         """
+        # Runs with a running clock take different times, so only their settled states can be compared.
+        is_settled = settled or self._is_running
         total = {kind: Counter(rows) for kind, rows in start.items()}
         for chapter in chapters:
             if chapter.released:
                 continue
             last_state = observed_worlds.state(chapter.index, began=False)
-            if not settled and not self._is_running and begins_at_start and self._is_first(chapter):
+            if begins_at_start and not is_settled and self._is_first(chapter):
                 # The state is known, and an export takes as long as several requests.
                 before: StateRows = start
                 after: StateRows = summarize(last_state)
             else:
                 first_state = observed_worlds.state(chapter.index, began=True)
                 ignored = self._ignored_operations & _operations(first_state).keys()
-                before = self._state(first_state, ignored, settled=settled)
-                after = self._state(last_state, ignored, settled=settled)
+                before = self._state(first_state, ignored, is_settled=is_settled)
+                after = self._state(last_state, ignored, is_settled=is_settled)
             for kind, rows in total.items():
                 rows.update(after[kind])
                 rows.subtract(before[kind])
@@ -86,12 +88,12 @@ class WorldChanges:
         """Return whether a chapter of the run's world began with the observation."""
         return chapter.index == 0 and chapter.world == self._world.name
 
-    def _state(self, state: JsonObject, ignored: Set[str], *, settled: bool) -> StateRows:
-        """Return an exported state without the operations that are `ignored`.
+    def _state(self, state: JsonObject, ignored: Set[str], *, is_settled: bool) -> StateRows:
+        """Return the rows of an exported state without the operations that are `ignored`.
 
-        If `settled` is True or the clock runs, this is the state at the moment of the comparison.
+        If `is_settled` is True, they are the rows at the moment of the comparison.
         """
-        if settled or self._is_running:
+        if is_settled:
             world = self._world.control.create_world(state=state, ephemeral=True)
             with HostingEmulator(self._world.control, world, throw_away=True) as copy:
                 state = self._settle(copy)
