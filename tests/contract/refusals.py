@@ -17,10 +17,9 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.json_text import JsonText, read_pointer
 from hosting_emulator.contract.timestamps import parse_timestamp
+from tests.support.recorded_texts import HEADER
 
 GOLDEN_FILE = Path(__file__).with_name("refusals.txt")
-#: The first line of the golden file.
-HEADER = "Written by `make record`. After an intended change, read the diff.\n"
 
 ASSUMPTIONS: list[tuple[str, Any]] = [
     ("nothing", 1),

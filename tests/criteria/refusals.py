@@ -18,10 +18,9 @@ from hosting_emulator.criteria.request_filters import COUNT, request_filters
 from hosting_emulator.criteria.response_types import HEADER
 from hosting_emulator.criteria.simple_types import Number, Text, Timestamp, Ulid, Word
 from hosting_emulator.criteria.value_types import ANY, Impossible, ValueType
+from tests.support import recorded_texts
 
 GOLDEN_FILE = Path(__file__).with_name("refusals.txt")
-#: The first line of the golden file.
-HEADER_LINE = "Written by `make record`. After an intended change, read the diff.\n"
 
 _STATE = Word("a state", words=("queued", "failed"))
 _ITEM = Fields("an item", fields={"id": Ulid(), "state": _STATE, "created_at": Timestamp()})
@@ -141,7 +140,7 @@ def _verdict(kind: ValueType, expected: Any) -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield HEADER_LINE
+    yield recorded_texts.HEADER
     for name, kind in TYPES.items():
         yield f"\n# {name}\n"
         expectations = [

@@ -8,7 +8,6 @@ ULIDs are replaced by `ID`. `make record` renews the file.
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,12 +16,11 @@ from hosting_emulator.faults.outcome_texts import outcome_text
 from hosting_emulator.faults.trigger_texts import waits_for
 from hosting_emulator.faults.views import armed_document
 from tests.support.in_process import InProcess
+from tests.support.recorded_texts import HEADER, without_ids
 
 Document: TypeAlias = dict[str, Any]
 
 GOLDEN_FILE = Path(__file__).with_name("armed_rules.txt")
-#: The first line of the golden file.
-HEADER = "Written by `make record`. After an intended change, read the diff.\n"
 
 #: Faults, each with the steps after it is armed.
 FAULTS: list[tuple[Document, list[str]]] = [
@@ -126,7 +124,7 @@ def golden_text() -> str:
         text += f"\n{_paragraph(document, steps, FAULT)}"
     for document, steps in OUTCOMES:
         text += f"\n{_paragraph(document, steps, OUTCOME)}"
-    return re.sub(r"\b01[0-9A-Z]{24}\b", "ID", text)
+    return without_ids(text)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ message of the refusal. ULIDs are replaced by `ID`. `make record` renews the fil
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,12 +16,11 @@ from typing import Any, TypeAlias
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.faults.interventions import read_intervention
 from tests.support.in_process import InProcess
+from tests.support.recorded_texts import HEADER, without_ids
 
 Document: TypeAlias = dict[str, Any]
 
 GOLDEN_FILE = Path(__file__).with_name("refusals.txt")
-#: The first line of the golden file.
-HEADER = "Written by `make record`. After an intended change, read the diff.\n"
 
 SOURCE = "initialize_managed_source"
 DOMAINS = "apply_project_domains"
@@ -606,7 +604,7 @@ def golden_text() -> str:
     text = HEADER
     for heading, paragraphs in sections.items():
         text += f"\n# {heading}\n\n" + "\n".join(paragraphs)
-    return re.sub(r"\b01[0-9A-Z]{24}\b", "ID", text)
+    return without_ids(text)
 
 
 if __name__ == "__main__":

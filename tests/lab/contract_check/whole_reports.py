@@ -26,10 +26,9 @@ from tests.lab.contract_check.legal import LEGAL, Legal
 from tests.lab.contract_check.legal_refusals import LEGAL_REFUSALS
 from tests.lab.contract_check.tampered_world import TamperedWorld
 from tests.lab.contract_check.tampering_proxy import Tampering
+from tests.support.recorded_texts import HEADER
 
 FOLDER = Path(__file__).with_name("reports")
-#: The first lines of each file.
-HEADER = "Written by `make record`. After an intended change, read the diff.\n"
 #: Headers that are listed only if they have another value.
 _USUAL_HEADERS = {
     "Accept": "application/json, application/problem+json",

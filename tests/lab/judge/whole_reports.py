@@ -35,13 +35,12 @@ from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, points
 from tests.lab.judge.report_samples import EXPLORATIONS, JUDGMENTS, repeat_trial
 from tests.lab.judge.sample_run import plan_sections
 from tests.support.conduct_rules import conduct_rule_ids
+from tests.support.recorded_texts import HEADER
 
 #: The names and the texts of the sections of a file.
 Sections: TypeAlias = Iterator[tuple[str, str]]
 
 FOLDER = Path(__file__).with_name("reports")
-#: The first line of each file.
-HEADER = "Written by `make record`. After an intended change, read the diff.\n"
 _COLOR_NAMES = {
     "1": "bold",
     "2": "dim",
