@@ -61,7 +61,8 @@ def _read_trial(text: str) -> Trial:
 )
 @budget_option(
     "How long to keep trying. The most informative trials are performed first. A clean run that takes "
-    "longer is terminated.",
+    "longer is terminated. A trial that is still in progress 20 seconds after the budget is used up is "
+    "terminated, and counts as not tried.",
     default="60s",
 )
 @opt.choice(

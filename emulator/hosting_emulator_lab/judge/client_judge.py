@@ -41,6 +41,8 @@ _MOST_CONFIRMATIONS = 3
 _OPENING = ("connection_reset", "after_commit")
 #: There is an opening trial only if the clean run takes at most this share of the budget.
 _OPENING_SHARE = 0.05
+#: Trials that are in progress when the budget is used up may take so much longer, in real seconds.
+GRACE_S = 20.0
 #: A suggested budget is this much longer than the estimated time, and a multiple of so many seconds.
 _SPARE_TIME = 1.25
 _BUDGET_STEP_S = 10
@@ -120,6 +122,7 @@ class ClientJudge:
         Raises CleanRunFailed or ScaledRunFailed if a clean run does not succeed, and RunsStopped if
         the runs are stopped before the first clean run has ended.
         """
+        self._runs.trials_end_at = self._began + self._choices.budget_s + GRACE_S
         clean_runs = self._make_clean_runs()
         clean = clean_runs.clean
         self._follows_operations = _follows_operations(clean_runs)
@@ -318,6 +321,8 @@ class ClientJudge:
                 return
             for id_ in new:
                 self._confirmations[id_] = self._confirmations.get(id_, 0) + 1
+                # The repetition may be stopped, and then the cause stays unconfirmed.
+                self._seen_alone.setdefault(id_, False)
             repeated = self._runs.trial(result.trial, clean, alone=True)
             repeated_ids = {text.id for text, _ in self._symptoms_of(repeated)}
             with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -28,7 +29,7 @@ from hosting_emulator_lab.judge.time_limits import TimeLimits
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
 from hosting_emulator_lab.judge.wire_verdicts import ordinary_verdict
-from hosting_emulator_lab.run_conditions import RunConditions
+from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 
 #: Makes a run under some conditions. The text names the run's world, and the number is the run's time
 #: limit in real seconds, or None if there is no limit. The function calls `begin` and `end` of the
@@ -73,6 +74,8 @@ class TrialRuns:
         self._lock = threading.Lock()
         #: The number of runs so far.
         self.run_count = 0
+        #: When trials that are still in progress are ended, by `time.monotonic`. None means never.
+        self.trials_end_at: float | None = None
 
     def clean(
         self, trial: CleanTrial, limit_s: float | None, *, alone: bool
@@ -86,8 +89,8 @@ class TrialRuns:
         """Make a trial that is not a clean run, and compare it with the clean run.
 
         If `alone` is True, no other run is in progress meanwhile, except those of clients that wait for
-        what does not come. Raises RunsStopped, and ValueError if the trial does not apply to the
-        requests of the clean run.
+        what does not come. Raises RunsStopped, also if the trial is not over at `trials_end_at`, and
+        ValueError if the trial does not apply to the requests of the clean run.
         """
         assert not isinstance(trial, CleanTrial)
         if isinstance(trial, FaultTrial):
@@ -183,8 +186,18 @@ class TrialRuns:
         with self._lock:
             self.run_count += 1
             name = f"run-{self.run_count}"
+        conditions = self._conditions or trial.conditions
         with self._gate_of(trial, alone=alone):
-            return self._perform(visit, name, limit_s, self._conditions or trial.conditions)
+            if isinstance(trial, CleanTrial) or limit_s is None or self.trials_end_at is None:
+                return self._perform(visit, name, limit_s, conditions)
+            left_s = self.trials_end_at - time.monotonic()
+            if left_s <= 0:
+                raise RunsStopped
+            end = self._perform(visit, name, min(limit_s, left_s), conditions)
+        if end.hung and left_s < limit_s:
+            # Nobody knows whether the client would have ended within its time limit.
+            raise RunsStopped
+        return end
 
     def _gate_of(self, trial: Trial, *, alone: bool) -> AbstractContextManager[None]:
         """Return the context in which a run is made.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -185,6 +186,27 @@ def test_a_failure_that_the_trial_does_not_show_alone_is_only_a_note() -> None:
     assert (cause.severity, cause.seen_alone) == ("note", False)
     assert progress.causes == []
     assert judgment.exit_code == 0
+
+
+def test_a_failure_whose_repetition_is_stopped_is_only_a_note() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if not str(trial).endswith("/timeout/before_commit"):
+            return None
+        if alone:
+            raise RunsStopped
+        return TrialResult(trial, "hung", ("it did not end",), None, 10.0)
+
+    judgment = judge(PlannedRuns(results))
+    causes = [(cause.id, cause.severity) for cause in judgment.causes]
+    assert causes == [("waits-without-limit", "note")]
+
+
+def test_trials_may_take_little_longer_than_the_budget() -> None:
+    runs = PlannedRuns()
+    before = time.monotonic()
+    judge(runs, budget_s=60.0)
+    assert runs.trials_end_at is not None
+    assert before + 80.0 <= runs.trials_end_at <= time.monotonic() + 80.0
 
 
 def test_a_cause_is_looked_for_alone_at_most_three_times() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
-from hosting_emulator_lab.run_conditions import RunConditions
+from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 from tests.lab.judge.samples import (
     exchange,
     observed,
@@ -121,6 +122,60 @@ def test_a_client_may_wait_longer_for_what_does_not_come(
     runs.trial(read_trial("create_user_api_key#1/timeout/after_commit"), sample_clean_run())
 
     assert limits_s == [limit_s]
+
+
+@pytest.mark.parametrize(
+    ("seconds_left", "limit_s", "hung", "is_decided"),
+    [
+        (1000.0, 10.0, True, True),
+        (4.0, 4.0, True, False),
+        (4.0, 4.0, False, True),
+        (-1.0, None, False, False),
+    ],
+    ids=["much time", "too little time", "enough time", "no time"],
+)
+def test_a_trial_that_is_ended_before_its_time_limit_is_not_decided(
+    monkeypatch: pytest.MonkeyPatch,
+    seconds_left: float,
+    limit_s: float | None,
+    hung: bool,
+    is_decided: bool,
+) -> None:
+    limits_s: list[float | None] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        visit.observation = sample_observation(hit=True)
+        limits_s.append(limit_s)
+        return RunEnd(None, hung)
+
+    monkeypatch.setattr("time.monotonic", lambda: 500.0)
+    runs = TrialRuns(perform, limit_s=None)
+    runs.trials_end_at = 500.0 + seconds_left
+    trial = read_trial("create_user_api_key#1/rate_limit/before_commit")
+    outcome = contextlib.nullcontext() if is_decided else pytest.raises(RunsStopped)
+
+    with outcome:
+        runs.trial(trial, sample_clean_run())
+
+    assert limits_s == ([] if limit_s is None else [limit_s])
+
+
+def test_a_clean_run_has_its_own_time_limit() -> None:
+    limits_s: list[float | None] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        limits_s.append(limit_s)
+        return RunEnd(0)
+
+    runs = TrialRuns(perform, limit_s=None)
+    runs.trials_end_at = time.monotonic() - 1.0
+    runs.clean(CleanTrial(), PATIENCE_S, alone=True)
+
+    assert limits_s == [PATIENCE_S]
 
 
 def listing(*cursors: str | None) -> Observation:
