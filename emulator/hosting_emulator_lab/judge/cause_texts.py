@@ -111,6 +111,22 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="fails-after-recovery",
+        severity="note",
+        title="It fails although all its requests succeed in the end.",
+        matters=(
+            "The client overcame a transient failure, but the command fails nevertheless. If a test "
+            "only counts requests or measures time, nothing is wrong with the client."
+        ),
+        because=_IDEMPOTENT_RETRY,
+        place="contract, section States and transitions, Flag",
+        instead=(
+            "Read the command's output. If a test expects an exact number of requests, let it allow "
+            "retries. If the client reports the failure that it overcame, let it report the last "
+            "response."
+        ),
+    ),
+    CauseText(
         id="gives-up-at-unreadable-response",
         severity="note",
         title="It gives up at a response whose body is not JSON.",

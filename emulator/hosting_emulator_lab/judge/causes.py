@@ -49,6 +49,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("list-not-finished", "expects-full-pages"),
     ("list-not-finished", "first-page-for-all"),
     ("gives-up-at-unreadable-response", "gives-up-at-passing-failure"),
+    ("fails-after-recovery", "gives-up-at-passing-failure"),
     ("gives-up-at-passing-failure", "key-reused-for-another-request"),
     ("done-twice", "key-reused-for-another-request"),
     ("still-polling", "never-gives-up"),

@@ -139,6 +139,8 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
         if result.is_refused_anyway:
             # A test of a refusal may fail if it gets another response.
             return ""
+        if result.has_recovered:
+            return "fails-after-recovery"
         if point.fault == "malformed_response":
             return "gives-up-at-unreadable-response"
         return "gives-up-at-passing-failure"

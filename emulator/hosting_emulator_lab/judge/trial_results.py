@@ -32,7 +32,8 @@ class TrialResult:
     variation points at which responses varied. `printed_lines` are all lines that the command printed.
     `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
     contract allows the alteration. `is_refused_anyway` means that the request of the fault is refused
-    in the clean run, too.
+    in the clean run, too. `has_recovered` means that the run failed although its requests succeed as they
+    do in the clean run, and that it changed nothing more.
     """
 
     trial: Trial
@@ -55,6 +56,7 @@ class TrialResult:
     effect: Effect = "ignores"
     is_allowed: bool = False
     is_refused_anyway: bool = False
+    has_recovered: bool = False
 
     @property
     def is_fine(self) -> bool:

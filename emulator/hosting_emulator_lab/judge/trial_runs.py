@@ -21,10 +21,12 @@ from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.new_findings import new_findings
 from hosting_emulator_lab.judge.paging import requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
+from hosting_emulator_lab.judge.recovery import has_recovered
 from hosting_emulator_lab.judge.run_gate import RunGate
 from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, ConductChoice, RunEnd, behavior_of
 from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.state_differences import state_differences
 from hosting_emulator_lab.judge.time_limits import TimeLimits
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
@@ -124,6 +126,9 @@ class TrialRuns:
             repeated_items=repeated_items_text(end, visit.observation, clean),
             missing_items=missing_items_text(end, visit.observation, clean),
             is_refused_anyway=_is_refused(point, clean),
+            has_recovered=result.verdict == "failed"
+            and not state_differences(visit.observation, clean).additions
+            and has_recovered(visit.observation, clean),
             printed_lines=end.printed_lines or (),
         )
 

@@ -56,6 +56,15 @@ def causes(*results: TrialResult, **seen_alone: bool) -> list[ClientCause]:
     return gather_causes(symptoms, seen_alone)
 
 
+def test_a_client_whose_retry_is_accepted_does_not_give_up() -> None:
+    trial = "create_user_api_key#1/connection_reset/after_commit"
+    recovered = result(trial, "failed", has_recovered=True)
+
+    [cause] = causes(recovered)
+
+    assert (cause.id, cause.severity) == ("fails-after-recovery", "note")
+
+
 def ids(*results: TrialResult) -> list[str]:
     """Return the ids of the causes that results show."""
     return [cause.id for cause in causes(*results)]

@@ -305,7 +305,7 @@ def test_a_run_that_is_alone_waits_until_other_runs_have_ended() -> None:
 @pytest.mark.parametrize(
     ("trial", "fields"),
     [
-        ("list_deployments#1/rate_limit/before_commit", {"hit": True}),
+        ("list_deployments#1/rate_limit/before_commit", {"hit": True, "has_recovered": True}),
         ("vary/1", {"varied": ("page-size",)}),
         (
             "alter/create_user_api_key/2xx/status",
