@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hosting_emulator.sdk import JsonObject
+from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.exploration import Exploration, coverage
 from hosting_emulator_lab.judge.fault_points import FaultPoint
@@ -55,6 +56,7 @@ def result_document(
     document: JsonObject = {
         **evidence_document(str(result.trial), result.verdict, result.message, result.output),
         "reasons": list(result.reasons),
+        "causes": list(result.causes),
         "exit_code": result.exit_code,
         "duration_s": result.duration_s,
         "conduct": list(result.conduct),
@@ -79,6 +81,9 @@ def read_result(document: Mapping[str, Any]) -> TrialResult:
     for name in ("description", "message"):
         # These describe other members for readers.
         del fields[name]
+    unknown = [id_ for id_ in document.get("causes", ()) if id_ not in CAUSE_TEXTS]
+    if unknown:
+        raise ValueError(f"no cause is called {unknown[0]}")
     fields["trial"] = FaultTrial(FaultPoint.read(document["trial"]))
     return TrialResult(**fields)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from hosting_emulator.sdk.text import count_text
+from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS
 from hosting_emulator_lab.judge.exploration import Exploration
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
@@ -26,7 +27,7 @@ class ConductSummary(NamedTuple):
 def grouped_results(exploration: Exploration) -> list[list[TrialResult]]:
     """Return the notable results in the order of their requests.
 
-    Results of the same request form a group if they have the same verdict, reasons, output and
+    Results of the same request form a group if they have the same verdict, reasons, causes, output and
     conduct findings.
     """
     positions = {request.name: index for index, request in enumerate(exploration.plan.requests)}
@@ -36,9 +37,21 @@ def grouped_results(exploration: Exploration) -> list[list[TrialResult]]:
     groups: dict[tuple[object, ...], list[TrialResult]] = {}
     for result in results:
         request_name = result.point.request
-        group_key = (request_name, result.verdict, result.reasons, result.output, result.conduct)
+        group_key = (
+            request_name,
+            result.verdict,
+            result.reasons,
+            result.causes,
+            result.output,
+            result.conduct,
+        )
         groups.setdefault(group_key, []).append(result)
     return list(groups.values())
+
+
+def cause_lines(result: TrialResult) -> list[str]:
+    """Return the title and the id of each cause that a result shows."""
+    return [f"{CAUSE_TEXTS[id_].title} [{id_}]" for id_ in result.causes]
 
 
 def conduct_summaries(exploration: Exploration) -> list[ConductSummary]:

@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 
 from hosting_emulator import junit
 from hosting_emulator_lab.judge.exploration import Exploration
+from hosting_emulator_lab.judge.exploration_findings import cause_lines
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.judgment import UNDECIDED
 from hosting_emulator_lab.judge.report_parts import whole_command_case
@@ -65,7 +66,8 @@ def _outcome_element(result: TrialResult, exploration: Exploration) -> Element |
     if result.verdict == "unclear":
         return junit.element("error", "\n".join(result.output), message=message)
     repeat_line = f"repeat: {exploration.repeat_command(result.point)}"
-    text = "\n".join([*result.output, *result.conduct, repeat_line])
+    causes = [f"cause: {line}" for line in cause_lines(result)]
+    text = "\n".join([*causes, *result.output, *result.conduct, repeat_line])
     return junit.element("failure", text, type=result.verdict, message=message)
 
 

@@ -9,6 +9,7 @@ from string import Template
 
 from hosting_emulator_lab.judge.exploration import Exploration, coverage_texts
 from hosting_emulator_lab.judge.exploration_findings import (
+    cause_lines,
     conduct_summaries,
     grouped_results,
     notes,
@@ -155,13 +156,14 @@ def _group_html(number: int, group: Sequence[TrialResult], exploration: Explorat
     output = ""
     if first.output:
         output = f"<pre>{escape(chr(10).join(first.output))}</pre>"
+    causes = "".join(f"<p>Cause: {escape(line)}</p>" for line in cause_lines(first))
     findings = "".join(f"<p>Conduct: {escape(finding)}</p>" for finding in first.conduct)
     commands = "\n".join(escape(exploration.repeat_command(result.point)) for result in group)
     return (
         f'<section class="story" id="{_group_id(number)}">'
         f"<h3><code>{escape(first.point.request)}</code> "
         f'<span class="verdict {_css_class(verdict)}">{verdict}</span></h3>'
-        f"<p>{escape(first.explanation)}.</p>{output}{findings}"
+        f"<p>{escape(first.explanation)}.</p>{causes}{output}{findings}"
         f"<h4>See it again</h4><pre>{commands}</pre></section>"
     )
 

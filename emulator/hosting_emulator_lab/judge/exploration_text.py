@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from hosting_emulator.sdk.text import count_text, paint, plain
 from hosting_emulator_lab.judge.exploration import Exploration, coverage_texts
 from hosting_emulator_lab.judge.exploration_findings import (
+    cause_lines,
     conduct_summaries,
     grouped_results,
     notes,
@@ -181,6 +182,7 @@ def _group_text(
     points = count_text(len(group), "point")
     lines = [
         f"{first.point.request}  {_painted_verdict(first)} at {points}{_reasons_text(first)}",
+        *(f"  cause: {line}" for line in cause_lines(first)),
         *output_lines(output, "  "),
         *(f"  conduct: {finding}" for finding in first.conduct),
         *(f"  repeat: {repeat_command(result.point)}" for result in group),

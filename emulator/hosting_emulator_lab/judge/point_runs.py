@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.run_results import CleanRun, ConductChoice
+from hosting_emulator_lab.judge.symptoms import shown_causes
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import PerformTrial, TrialRuns
 from hosting_emulator_lab.judge.trials import FaultTrial
@@ -62,4 +63,5 @@ def run_point(runs: TrialRuns, point: FaultPoint, clean: CleanRun) -> TrialResul
 
 
 def _result(runs: TrialRuns, point: FaultPoint, clean: CleanRun) -> TrialResult:
-    return replace(runs.trial(FaultTrial(point), clean), printed_lines=())
+    result = runs.trial(FaultTrial(point), clean)
+    return replace(result, causes=shown_causes(result), printed_lines=())

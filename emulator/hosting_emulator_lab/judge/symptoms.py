@@ -92,6 +92,12 @@ def symptoms_of(
         yield text, Symptom(str(trial), message, request=result.stopped_at_page)
 
 
+def shown_causes(result: TrialResult) -> tuple[str, ...]:
+    """Return the ids of the causes that a trial shows apart from its conduct findings."""
+    symptoms = symptoms_of(replace(result, findings=()))
+    return tuple(dict.fromkeys(text.id for text, _ in symptoms))
+
+
 def _claims_failed_operation(result: TrialResult) -> bool:
     """Return whether a client exits with 0 although its operation failed or was cancelled."""
     return _has_failed_operation(result) and not result.exit_code and result.verdict != "hung"

@@ -33,7 +33,8 @@ class TrialResult:
     `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
     contract allows the alteration. `is_refused_anyway` means that the request of the fault is refused
     in the clean run, too. `has_recovered` means that the run failed although its requests succeed as they
-    do in the clean run, and that it changed nothing more.
+    do in the clean run, and that it changed nothing more. `causes` are the ids of the causes that the
+    result shows, only for a point of an exploration.
     """
 
     trial: Trial
@@ -57,6 +58,7 @@ class TrialResult:
     is_allowed: bool = False
     is_refused_anyway: bool = False
     has_recovered: bool = False
+    causes: tuple[str, ...] = ()
 
     @property
     def is_fine(self) -> bool:

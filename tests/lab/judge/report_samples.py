@@ -208,7 +208,11 @@ def exploration_with_failures() -> Exploration:
     faults = ["timeout", "connection_reset", "rate_limit", "abort:service_unavailable"]
     plan = plan_points(requests, faults=[*faults, "value_lost", "stick"], max_runs=22)
     rude = ("retried-too-soon: Retried too soon",)
-    doubled: dict[str, Any] = {"verdict": "doubled", "reasons": ("one key too many",)}
+    doubled: dict[str, Any] = {
+        "verdict": "doubled",
+        "reasons": ("one key too many",),
+        "causes": ("done-twice",),
+    }
     return exploration(
         result(f"{KEY}/timeout/after_commit", **doubled, output=TRACEBACK),
         result(f"{KEY}/connection_reset/after_commit", **doubled, output=TRACEBACK),
@@ -221,6 +225,7 @@ def exploration_with_failures() -> Exploration:
             output=("a different line", *TRACEBACK[1:]),
             exit_code=1,
             conduct=rude,
+            causes=("gives-up-at-passing-failure", "retries-without-pause"),
         ),
         result(
             "list_deployments#2/timeout/before_commit",

@@ -155,6 +155,7 @@ MIXED_RESULTS = (
         verdict="doubled",
         reasons=("one key too many",),
         output=("<Done> & done",),
+        causes=("done-twice",),
     ),
     result(f"{KEY}/connection_reset/after_commit", codes=("service_unavailable",)),
     result(f"{KEY}/timeout/before_commit", verdict="not reached", hit=False),

@@ -41,8 +41,8 @@ def test_a_written_result_is_read_back_unchanged(point_result: TrialResult):
 
 @pytest.mark.parametrize(
     "change",
-    [{"trial": "nonsense"}, {"unknown": 1}],
-    ids=["invalid_point", "unknown_key"],
+    [{"trial": "nonsense"}, {"unknown": 1}, {"causes": ["done-thrice"]}],
+    ids=["invalid_point", "unknown_key", "unknown_cause"],
 )
 def test_a_document_with_another_content_is_not_read_as_a_result(change: dict[str, object]):
     document = result_document(result(f"{KEY}/timeout/before_commit"))

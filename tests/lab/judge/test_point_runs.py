@@ -52,6 +52,7 @@ def test_a_failure_counts_if_it_recurs_in_a_second_run():
     point_result, run_count = run_timeout_point(FAILURE, FAILURE)
 
     assert (point_result.verdict, point_result.reasons) == ("failed", ("exit code 3",))
+    assert point_result.causes == ("fails-after-recovery",)
     assert run_count == 2
 
 
