@@ -45,6 +45,13 @@ class ServerInternals:
         """Set the maximum time in which a request must arrive completely."""
         self._monkeypatch.setattr(HttpProtocol, "request_timeout_s", seconds)
 
+    def pass_time(self, limits: float) -> None:
+        """Let time pass in the running event loop: so many times the limit of incomplete requests."""
+        loop = asyncio.get_running_loop()
+        read_time = loop.time
+        skipped_s = limits * HttpProtocol.request_timeout_s
+        self._monkeypatch.setattr(loop, "time", lambda: read_time() + skipped_s)
+
     def stop_heartbeats(self) -> None:
         """Send no heartbeats on event streams."""
         self._monkeypatch.setattr(event_stream, "HEARTBEAT_S", 1_000)
