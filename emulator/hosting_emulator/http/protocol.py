@@ -98,9 +98,10 @@ class HttpProtocol(web.RequestHandler):
         #: that.
         self._departure: asyncio.Future[None] | None = None
         #: The timer that refuses a request if its head or body does not arrive completely in time,
-        #: and the number of requests when the timer was started.
+        #: and the part for which the timer was started: the number of complete heads, and whether the
+        #: part is a body.
         self._timeout: asyncio.TimerHandle | None = None
-        self._timeout_number = 0
+        self._timed_part = (0, False)
         #: Whether the time limit is suspended because a fault makes reading the request slow.
         self._has_no_time_limit = False
         #: Whether reading is paused until some of the waiting requests have received their
@@ -336,13 +337,14 @@ class HttpProtocol(web.RequestHandler):
             self._is_held_back = True
             self.transport.pause_reading()
         has_limit = is_partial and not self._has_no_time_limit
-        if self._timeout is not None and (not has_limit or self._timeout_number != count):
+        part = (count, self.framing.in_body)
+        if self._timeout is not None and (not has_limit or self._timed_part != part):
             self._timeout.cancel()
             self._timeout = None
         if has_limit and self._timeout is None:
             loop = asyncio.get_running_loop()
             self._timeout = loop.call_later(self.request_timeout_s, self._refuse, _TOO_SLOW)
-            self._timeout_number = count
+            self._timed_part = part
 
     def _refuse(self, message: str) -> None:
         self._refusal = message
