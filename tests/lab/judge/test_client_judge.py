@@ -194,7 +194,7 @@ def test_a_failure_whose_repetition_is_stopped_is_only_a_note() -> None:
             return None
         if alone:
             raise RunsStopped
-        return TrialResult(trial, "hung", ("it did not end",), None, 10.0)
+        return TrialResult(trial, "hung", ("it did not end",), 1, 10.0)
 
     judgment = judge(PlannedRuns(results))
     causes = [(cause.id, cause.severity) for cause in judgment.causes]

@@ -148,7 +148,7 @@ def test_a_trial_that_is_ended_before_its_time_limit_is_not_decided(
     ) -> RunEnd:
         visit.observation = sample_observation(hit=True)
         limits_s.append(limit_s)
-        return RunEnd(None, hung)
+        return RunEnd(1, hung)
 
     monkeypatch.setattr("time.monotonic", lambda: 500.0)
     runs = TrialRuns(perform, limit_s=None)
