@@ -345,7 +345,7 @@ def test_the_trail_explains_the_counters_every_and_times_of_a_fault():
         api.dns()
 
     waits, acted, spent = (says(api, "fault", n)[0] for n in (1, 2, 3))
-    assert "`every` is 2, but this was matching request 1" in waits
+    assert "`every` is 2, and this was matching request 1" in waits
     assert "acted, hit 1" in acted
     assert "`times` allowed only 1 action" in spent
 

@@ -637,7 +637,7 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
         (
             "parts: [{name: a, steps: [{use: a}]}]\nstory: []",
             "a}",
-            "there is no part above this one 'a'",
+            "there is no earlier part 'a'",
         ),
         (
             "parts: [{name: a, steps: [{note: x}]}, {name: a, steps: [{note: x}]}]",

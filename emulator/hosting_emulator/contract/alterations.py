@@ -61,7 +61,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         words = [word for word in CHANGES if getattr(self, word) not in (None, {}, ())]
         if len(words) != 1:
             mistake = f"{' and '.join(words)} are given" if words else "none is given"
-            raise ValueError(f"alter needs exactly one of {', '.join(CHANGES)}; {mistake}")
+            raise ValueError(f"exactly one of {', '.join(CHANGES)} is needed; {mistake}")
         for pointer in self.pointers:
             read_pointer(pointer)
         for pointer in self.pointers if self.set is None else ():

@@ -179,9 +179,9 @@ def _idle_reason(
         return f"`times` allowed only {rule.times} actions"
     number = fault.seen - rule.skip_first
     if number <= 0:
-        return f"`skip_first` is {rule.skip_first}, but this was only matching request {fault.seen}"
+        return f"`skip_first` is {rule.skip_first}, and this was only matching request {fault.seen}"
     if number % rule.every:
-        return f"`every` is {rule.every}, but this was matching request {number}"
+        return f"`every` is {rule.every}, and this was matching request {number}"
     return None
 
 

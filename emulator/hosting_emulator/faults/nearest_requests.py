@@ -69,7 +69,7 @@ class NearestRequest:
             request = f"number {self.number}, {request}"
         sentence = f"the nearest request was {request}"
         if not self.differences:
-            return f"{sentence}. The request matched, but {self.reason}"
+            return f"{sentence}. The request matched, but nothing happened: {self.reason}"
         differences = " and ".join(difference.describe() for difference in self.differences)
         return f"{sentence}, which differs in {differences}"
 

@@ -88,7 +88,7 @@ class StoryCheck:
                 use = steps / step_index / "use"
                 with mistakes.collect(use):
                     # A part can use only the parts above it, so that no part can use itself.
-                    use.check_word("part above this one", step.use, step_counts)
+                    use.check_word("earlier part", step.use, step_counts)
             step_counts[shared.name] = _count_steps(steps, shared.steps, step_counts)
             self._parts[shared.name] = (steps, shared)
         if self._part.parts:
