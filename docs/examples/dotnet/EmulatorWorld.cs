@@ -3,8 +3,8 @@ using System.Text.Json;
 
 /// <summary>
 /// A fresh world in the hosting emulator, for example for a test. Copy this file into your test project.
-/// <c>hosting-emulator exec -- CMD</c> sets the environment variables that it reads, and
-/// <c>hosting-emulator env</c> prints them for your shell.
+/// <c>hosting-emulator exec -- CMD</c> sets the environment variables that it reads.
+/// <c>hosting-emulator env</c> prints them for your shell, except the control token.
 /// </summary>
 public sealed class EmulatorWorld : IAsyncDisposable
 {

@@ -1,6 +1,7 @@
 // Creates fresh worlds in the hosting emulator, for example one for each test. Copy this file into your
 // package. It requires Go 1.18 or newer, and no modules. `hosting-emulator exec -- CMD` sets the
-// environment variables that it reads, and `hosting-emulator env` prints them for your shell.
+// environment variables that it reads. `hosting-emulator env` prints them for your shell, except the
+// control token.
 package client_test
 
 import (

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 /**
  * A fresh world in the hosting emulator, for example for a test. Closing the world deletes it. Copy this file into your
  * project. It requires Java 11 or newer, and no libraries. {@code hosting-emulator exec -- CMD} sets the environment
- * variables that it reads, and {@code hosting-emulator env} prints them for your shell.
+ * variables that it reads. {@code hosting-emulator env} prints them for your shell, except the control token.
  */
 public final class EmulatorWorld implements AutoCloseable {
   private static final HttpClient HTTP = HttpClient.newHttpClient();

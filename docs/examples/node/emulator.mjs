@@ -1,6 +1,7 @@
 // Creates fresh worlds in the hosting emulator, for example one for each test. Copy this file into your
 // project. It requires Node 18 or newer, and no packages. `hosting-emulator exec -- CMD` sets the
-// environment variables that it reads, and `hosting-emulator env` prints them for your shell.
+// environment variables that it reads. `hosting-emulator env` prints them for your shell, except the
+// control token.
 
 const CONTROL_URL = process.env.HOSTING_CONTROL_URL;
 const CONTROL_TOKEN = process.env.HOSTING_EMULATOR_CONTROL_TOKEN;
