@@ -59,7 +59,8 @@ def exchange(
     if decision.effect is None:
         return response
     reply = as_reply(response)
-    reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
+    # A FaultyResponse writes its own Server header.
+    reply.headers = [pair for pair in reply.headers if pair[0] != "Server"]
     return _faulty(engine, reply, decision.effect)
 
 

@@ -10,12 +10,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
 
+from hosting_emulator import DEFAULT_SEED
 from hosting_emulator_cli.main import cli as hosting_emulator
+from tests.support.emulator_in_loop import emulator_in_loop
 from tests.support.emulator_process import Client, emulator, failed_start
 
 REPOSITORY = Path(__file__).parents[3]
@@ -144,31 +147,49 @@ def test_settings_for_a_new_world_do_not_change_a_stored_one(data):
     assert "only a new world uses --clock and --seed (" in stderr
 
 
-def test_settings_that_a_stored_world_has_anyway_cause_no_warning(data):
-    options = ("--seed", "first", "--clock", "scaled:60", "--assume", "accepted_status=200")
-    with emulator(*data, *options) as process:
-        process.stop()
-
-    with emulator(*data, *options) as process:
-        assert process.stop() == (0, "")
+STORED_SETTINGS = {
+    "seed": "a",
+    "clock": "scaled:60",
+    "assumptions": {"accepted_status": "200", "listed_statuses": "closed"},
+}
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("clock", "scaled:30"), ("assume", "accepted_status=202"), ("seed", "b")]
+    ("changes", "names"),
+    [
+        ({}, None),
+        ({"seed": "b"}, "--seed"),
+        ({"seed": DEFAULT_SEED}, None),
+        ({"clock": "scaled:30"}, "--clock"),
+        ({"clock": "scaled"}, None),
+        ({"clock": "frozen"}, "--clock"),
+        ({"clock": None}, None),
+        ({"assumptions": {"accepted_status": "202"}}, "--assume"),
+        ({"assumptions": {}}, None),
+        (
+            {"clock": "real", "seed": "b", "assumptions": {"accepted_status": "202"}},
+            "--clock and --seed and --assume",
+        ),
+    ],
 )
-def test_a_setting_that_a_stored_world_ignores_is_named_in_a_warning(data, option, value):
-    values = {"seed": "a", "clock": "scaled:60", "assume": "accepted_status=200"}
-    with emulator(*data, *_options(values)) as process:
-        process.stop()
+async def test_the_settings_that_a_stored_world_ignores_are_named_in_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, changes: dict[str, Any], names: str | None
+) -> None:
+    folder = tmp_path / "data"
+    async with emulator_in_loop(data_dir=folder, **STORED_SETTINGS):
+        pass
+    caplog.clear()
 
-    with emulator(*data, *_options(values | {option: value})) as process:
-        _, stderr = process.stop()
+    async with emulator_in_loop(data_dir=folder, **STORED_SETTINGS | changes):
+        pass
 
-    assert f"only a new world uses --{option} (" in stderr
-
-
-def _options(values):
-    return [word for name, value in values.items() for word in (f"--{name}", value)]
+    messages = []
+    if names is not None:
+        messages.append(
+            f"continuing with the stored world in {folder}, which keeps its own values: only a new "
+            f"world uses {names} (start with --ephemeral or another --data-dir for a new world)"
+        )
+    assert caplog.messages == messages
 
 
 # --- stopping -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import issue, redeem
 from tests.support.response_checks import expect_problem
-from tests.support.sign_in_client import Browser
+from tests.support.sign_in_client import Browser, Page
 from tests.support.wire import wire
 
 LOST = (ConnectionError, http.client.HTTPException)
@@ -158,6 +158,25 @@ def test_only_the_first_effect_acts_on_the_identity_provider(
 
     assert browser.send("/jwks.json").json["keys"]
     assert late.seen == 0
+
+
+def test_a_slowed_response_of_the_identity_provider_has_the_usual_body_and_headers(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    form = {"grant_type": "password", "username": "nobody"}
+    usual = browser.send("/token", form)
+    api.emulator.fault("slow_response", bytes_per_second=1_000_000, call="idp_token")
+
+    slowed = browser.send("/token", form)
+
+    assert (slowed.status, slowed.body) == (usual.status, usual.body)
+    assert header_lines(slowed) == header_lines(usual)
+    assert slowed.header_values("Server") == ["hosting-emulator"]
+
+
+def header_lines(response: Page) -> list[tuple[str, str]]:
+    """Return a response's headers in alphabetical order, without the name of the server."""
+    return sorted(line for line in response.headers.items() if line[0] != "Server")
 
 
 def test_a_latency_on_the_public_keys_only_delays_them(api: CheckedWorld, browser: Browser) -> None:

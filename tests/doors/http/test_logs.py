@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.emulator_in_loop import emulator_in_loop
-from tests.support.log_lines import as_json, as_text
+from tests.support.log_lines import as_json, as_text, line_on_stderr
 from tests.support.warm import COMMAND, run
 
 #: A client that reads, sends a change twice with one key, misplaces a secret, and loses a response.
@@ -293,9 +293,59 @@ def test_odd_characters_of_a_client_break_no_line_and_control_no_terminal(nasty:
     assert json.loads(line)["idempotency_key"] == nasty
 
 
-def test_a_second_delivery_is_named_with_its_request():
-    assert as_text(record(second_delivery_of=7)).endswith("/v1/x  second delivery of #7")
-    assert "second delivery" not in as_text(record())
+def test_the_line_of_a_request_has_fixed_columns_and_then_only_what_there_is_to_say():
+    bare = as_text(record(n=1))
+    full = as_text(
+        record(
+            world="checkout",
+            n=12345,
+            query="limit=1",
+            user="owner",
+            call="set_project_powered_by_flag",
+            status=409,
+            duration_us=123_456,
+            idempotency_key="k-1",
+            code="conflict",
+            replayed=True,
+            lost="truncate",
+            second_delivery_of=7,
+            why=["first reason", "second reason"],
+        )
+    )
+
+    assert [line[len("12:34:56.789") :] for line in (bare, full)] == [
+        "  w           #1      200 GET      0.81 ms  -          -                            /v1/x",
+        "  checkout    #12345  409 GET    123.46 ms  owner      set_project_powered_by_flag  "
+        "/v1/x?limit=1  key=k-1  conflict  replayed  lost=truncate  second delivery of #7  "
+        "first reason; second reason",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "environment", "is_colored"),
+    [
+        (True, {}, True),
+        (True, {"TERM": "xterm"}, True),
+        (True, {"TERM": "dumb"}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": "", "TERM": "xterm"}, False),
+        (False, {"TERM": "xterm"}, False),
+    ],
+)
+def test_the_log_has_colors_only_on_a_terminal_that_shows_them(
+    monkeypatch: pytest.MonkeyPatch,
+    is_terminal: bool,
+    environment: dict[str, str],
+    is_colored: bool,
+):
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    line = line_on_stderr(monkeypatch, is_terminal=is_terminal)
+
+    assert ("\x1b[2m" in line) == is_colored
 
 
 async def test_events_that_become_due_are_logged_apart_from_commits(
