@@ -54,6 +54,18 @@ class _BodyInPieces(BytesIO):
     source: object = None
 
 
+class _LongResponse(web.Response):
+    """A response whose body is sent in pieces. `content` is the complete body."""
+
+    def __init__(
+        self, status: int, content: bytes, headers: dict[str, str], *, source: object
+    ) -> None:
+        pieces = _BodyInPieces(content)
+        pieces.source = source
+        super().__init__(status=status, body=pieces, headers=headers)
+        self.content = content
+
+
 def raw(
     status: int, body: bytes, content_type: str, *, source: object = None, **headers: str
 ) -> web.Response:
@@ -64,9 +76,16 @@ def raw(
     all_headers = _headers(content_type, headers)
     if len(body) <= _PIECE_BYTES:
         return web.Response(status=status, body=body, headers=all_headers)
-    pieces = _BodyInPieces(body)
-    pieces.source = source
-    return web.Response(status=status, body=pieces, headers=all_headers)
+    return _LongResponse(status, body, all_headers, source=source)
+
+
+def complete_body(response: web.Response) -> bytes:
+    """Return the body of a response from this module, whether or not it is sent in pieces."""
+    if isinstance(response, _LongResponse):
+        return response.content
+    if isinstance(response.body, bytes):
+        return response.body
+    return b""
 
 
 def json(

@@ -19,6 +19,7 @@ from hosting_emulator.engine.fault_steps import decide_at, reply_of
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.matching import FaultSubject
+from hosting_emulator.http import responses
 from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
@@ -119,7 +120,11 @@ def _replacement(engine: Engine, decision: Decision) -> web.StreamResponse | Non
 
 def as_reply(response: web.Response) -> Reply:
     """Convert an endpoint's response to an engine Reply."""
-    body = response.body if isinstance(response.body, bytes) else b""
     headers = [pair for pair in response.headers.items() if pair[0] != "Content-Type"]
     content_type = response.headers.get("Content-Type", "")
-    return Reply(response.status, body, content_type=content_type, headers=headers)
+    return Reply(
+        response.status,
+        responses.complete_body(response),
+        content_type=content_type,
+        headers=headers,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 from typing import Any
 
 import pytest
@@ -172,6 +173,23 @@ def test_a_slowed_response_of_the_identity_provider_has_the_usual_body_and_heade
     assert (slowed.status, slowed.body) == (usual.status, usual.body)
     assert header_lines(slowed) == header_lines(usual)
     assert slowed.header_values("Server") == ["hosting-emulator"]
+
+
+def test_a_slowed_page_with_hundreds_of_users_is_complete(
+    api: CheckedWorld, browser: Browser
+) -> None:
+    users = [{"alias": f"user-{n}", "name": "x" * 60} for n in range(400)]
+    world = {"extends": "default", "users": users}
+    api.emulator.load_scenario(
+        text=json.dumps({"name": "many", "description": "Many users.", "world": world})
+    )
+    usual = browser.authorize()
+    api.emulator.fault("slow_response", bytes_per_second=1_000_000, call="idp_authorize")
+
+    slowed = browser.authorize()
+
+    assert len(usual.body) > 65_536
+    assert slowed.body == usual.body
 
 
 def header_lines(response: Page) -> list[tuple[str, str]]:
