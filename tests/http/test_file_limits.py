@@ -1,9 +1,9 @@
-"""The limit on open files is raised as far as the system allows, and other errors are not hidden."""
+"""The limit on open files is raised as far as the system allows, and reported when it is reached."""
 
 from __future__ import annotations
 
+import errno
 import resource
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,13 +52,58 @@ def test_the_limit_on_open_files_is_raised_as_far_as_the_system_allows(
     assert limits.limits == (raised, hard)
 
 
-def test_other_errors_of_the_event_loop_are_not_hidden():
-    contexts: list[dict[str, Any]] = []
-    loop: Any = SimpleNamespace(default_exception_handler=contexts.append, time=lambda: 0.0)
+class Loop:
+    """An event loop with a clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.contexts: list[dict[str, Any]] = []
+
+    def time(self) -> float:
+        return self.now_s
+
+    def default_exception_handler(self, context: dict[str, Any]) -> None:
+        self.contexts.append(context)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM])
+def test_a_reached_limit_is_reported_at_most_every_ten_seconds(
+    caplog: pytest.LogCaptureFixture, number: int
+):
+    loop: Any = Loop()
     reports = FileLimitReports()
-    other: dict[str, Any] = {"exception": OSError(5, "Input/output error"), "message": "x"}
 
-    reports(loop, other)
-    reports(loop, {"exception": OSError(24, "Too many open files"), "message": "y"})
+    counts = []
+    for now_s in (0.0, 9.9, 10.0, 19.9, 20.0):
+        loop.now_s = now_s
+        reports(loop, {"exception": OSError(number, "Too many open files"), "message": "x"})
+        counts.append(len(caplog.messages))
 
-    assert contexts == [other]
+    assert counts == [1, 1, 2, 2, 3]
+    assert set(caplog.messages) == {
+        "no more connections can be accepted for now: Too many open files"
+    }
+    assert loop.contexts == []
+
+
+def test_other_errors_of_the_event_loop_are_not_hidden(caplog: pytest.LogCaptureFixture):
+    loop: Any = Loop()
+    reports = FileLimitReports()
+    limit = {"exception": OSError(errno.EMFILE, "Too many open files"), "message": "x"}
+    # asyncio tries to accept connections even after the server has been closed.
+    late: dict[str, Any] = {
+        "exception": ValueError("closed"),
+        "handle": "<TimerHandle _start_serving()>",
+    }
+    others: list[dict[str, Any]] = [
+        {"exception": OSError(errno.EIO, "Input/output error"), "message": "x"},
+        {"exception": ValueError("closed"), "handle": "<TimerHandle f()>"},
+        {"message": "without an exception"},
+    ]
+
+    reports(loop, late)
+    for context in (limit, late, *others):
+        reports(loop, context)
+
+    assert loop.contexts == [late, *others]
+    assert len(caplog.messages) == 1

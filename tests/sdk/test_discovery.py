@@ -507,6 +507,17 @@ def test_a_record_that_a_killed_emulator_left_in_the_registry_is_not_listed(proj
     assert running_text() == "no emulator of this user is running"
 
 
+def test_a_registration_removes_the_records_of_killed_emulators(project: Path):
+    with registered_emulator(project, "http://127.0.0.1:4711", instance="a1") as stale:
+        pass
+
+    with registered_emulator(project, "http://127.0.0.1:4712", instance="a2") as running:
+        with register_as_emulators_do(project, "http://127.0.0.1:4713"):
+            assert "4713" in running_text()
+            assert (stale.exists(), running.exists()) == (False, True)
+        assert list(running.parent.iterdir()) == [running]
+
+
 def test_a_search_does_not_create_the_registry():
     assert running_text() == "no emulator of this user is running"
 

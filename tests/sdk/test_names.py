@@ -55,5 +55,29 @@ def test_the_refusal_of_a_misspelled_call_names_the_nearest():
         known_call("initialise-managed-source")
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("BLOG_1", "; did you mean blog_1?"),
+        ("blog-1", "; did you mean blog_1?"),
+        ("SHOP-EU", "; did you mean shop-eu?"),
+        ("zz", ";"),
+    ],
+)
+def test_the_nearest_name_may_differ_in_case_and_in_its_hyphens(name: str, hint: str):
+    members = [WorldMember(alias=alias, id=alias) for alias in ("shop-eu", "blog_1")]
+
+    with pytest.raises(NoSuchName) as caught:
+        Aliases("project", members)[name]
+
+    assert str(caught.value) == (
+        f"there is no project {name!r}{hint} the projects are blog_1, shop-eu"
+    )
+
+
+def test_no_name_of_a_call_is_no_call():
+    assert known_call(None) is None
+
+
 def test_the_type_of_call_names_lists_all_calls():
     assert list(get_args(CallName)) == list(ALL_CALLS)

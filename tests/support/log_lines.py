@@ -47,7 +47,9 @@ def line_on_stderr(monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) -> str
     logger = logging.getLogger("hosting_emulator")
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stderr", stderr)
-        patch.setattr(logging, "basicConfig", lambda **options: handlers.extend(options["handlers"]))
+        patch.setattr(
+            logging, "basicConfig", lambda **options: handlers.extend(options["handlers"])
+        )
         patch.setattr(logger, "setLevel", lambda level: None)
         log_to_stderr(Settings())
     [handler] = handlers

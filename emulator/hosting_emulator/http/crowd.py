@@ -22,18 +22,15 @@ class CrowdWatch:
 
     def __init__(self) -> None:
         self._open = 0
-        #: The highest number of connections open at once, and the total number, since the previous
-        #: crowd left.
-        self._most = 0
+        #: The number of connections that were opened since the previous crowd left.
         self._total = 0
         self._is_waiting = False
 
     def add(self) -> None:
         """Count a new connection."""
         self._open += 1
-        self._most = max(self._most, self._open)
         self._total += 1
-        if not self._is_waiting and (self._most >= CROWD or self._total >= SUCCESSIVE_CROWD):
+        if not self._is_waiting and (self._open >= CROWD or self._total >= SUCCESSIVE_CROWD):
             self._is_waiting = True
             self._check_later()
 
@@ -48,7 +45,6 @@ class CrowdWatch:
         if self._total > previous_total or self._open > _FEW:
             self._check_later()
             return
-        self._most = self._open
         self._total = 0
         self._is_waiting = False
         return_memory()
