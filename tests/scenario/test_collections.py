@@ -135,12 +135,16 @@ def test_a_claim_about_a_list_to_which_nothing_was_added_fails():
     assert message == "no values were collected as ids: no response had title"
 
 
-def test_a_lost_response_is_collected_without_a_status():
+def test_a_lost_response_is_collected_without_a_status_and_a_code():
     fault = {"timeout": {}, "times": 1}
+    refused = {**LIST, "query": {"cursor": "x"}, "collect": {"all": "response"}}
+    is_lost = {"lost": "timeout", "status": None, "code": None, "body": None}
+    is_refused = {"lost": None, "status": 400, "code": "invalid_request"}
     story = [
-        {**LIST, "expect": {"lost": "timeout"}, "collect": {"all": "response"}},
-        {**LIST, "collect": {"all": "response"}},
-        {"check": {"all": {"item_count": {"of": {"lost": "timeout", "status": None}, "is": 1}}}},
+        {**refused, "expect": {"lost": "timeout"}},
+        {**refused, "expect": {"status": 400}},
+        {"check": {"all": {"item_count": {"of": is_lost, "is": 1}}}},
+        {"check": {"all": {"item_count": {"of": is_refused, "is": 1}}}},
     ]
 
     assert verdict_of(story, [fault]) == "green"

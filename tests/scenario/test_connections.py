@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.recording.recorder import record_session
+from hosting_emulator.scenario.recording.sessions import session_of
 from hosting_emulator.scenario.story import check_text
-from tests.support.stories import run, scenario_error, text_of
+from tests.support.stories import run, run_text, scenario_error, text_of
 
 FAULT = """
 faults:
@@ -41,6 +44,16 @@ def test_a_lost_response_ends_its_connection_and_the_name_then_opens_another():
     faults = FAULT.replace("times: 1", "times: 2")
 
     assert passed(step("a"), step("a", LOST), step("a"), step("a", LOST), faults=faults)
+
+
+def test_a_recorded_story_has_the_connections_of_the_story():
+    text = text_of(FAULT + "story:\n" + step("a") + step("b") + step("a", LOST))
+    _, engine = run_text(text, "small.yaml")
+
+    recorded = read_scenario(record_session(session_of(engine)).text, "recorded.yaml")
+
+    connections = [step.connection for step in recorded.part.story]
+    assert connections == ["connection-1", "connection-2", "connection-1"]
 
 
 def test_a_request_without_a_name_has_no_connection():

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from hosting_emulator.engine.history import SavedState
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.recording.recorder import record_session
@@ -474,6 +475,84 @@ def test_a_recorded_span_expects_nothing_of_earlier_requests():
     assert story[3]["expect"]["status"] == 200
 
 
+#: The whole story of the span that the next test records.
+STORY_OF_A_SPAN = """\
+story:
+  - fault:
+      abort: {code: forbidden}
+      header: {Authorization: Bearer other, x-canary: on}
+      optional: true
+  - api_key: owner
+    organization: acme
+    body: {name: first}
+    save: {key_value_1: value}
+  - api_key: owner
+    organization: acme
+    body: {name: second}
+  - call: create_user_api_key
+    key: key-1
+    body: {name: ci}
+    expect:
+      status: {at_least: 200}
+  - call: apply_project_domains
+    key: key-2
+    expect:
+      status: {at_least: 200}
+    save: {operation_1: id}
+  - {note: 'Left out: request 3 (GET get_dns_authorization): it contains ${now}, which a story would replace
+      with the value of a variable'}
+  - {note: The recording starts here.}
+  - call: list_deployments
+    query: {limit: '2'}
+    token: ${key_value_1}
+    headers: {X-Canary: off}
+    expect: {status: 200, items: 2}
+    save: {cursor_1: next_cursor}
+  - call: list_deployments
+    query: {limit: '2'}
+    expect:
+      status: 200
+      items: 2
+      body: {next_cursor: '${cursor_1}'}
+  - call: list_deployments
+    query: {limit: '2', cursor: '${cursor_1}'}
+    expect: {status: 200, items: 2}
+  - poll: ${operation_1}
+    expect:
+      status: 200
+      body:
+        state: queued
+        progress: {phase: queued, next_poll_after_seconds: 2}
+  - call: list_deployments
+    user: nobody
+    expect: {status: 401, code: unauthenticated}
+  - call: apply_project_domains
+    headers: {Idempotency-Key: ''}
+    expect: {status: 400, code: invalid_request}
+"""
+
+
+def test_a_recorded_span_is_this_text():
+    """Its story repeats earlier requests without expectations, and never contains a credential."""
+    api = ControlledWorld()
+    headers = {"Authorization": "Bearer other", "x-canary": "on"}
+    api.add_fault(abort={"code": "forbidden"}, header=headers)
+    first, _ = [api.create_key_by_hand(name=name) for name in ("first", "second")]
+    api.create_key()
+    operation = api.apply_domains().json["id"]
+    api.dns(headers={"X-Mine": "${now}"})
+    api.deployments("?limit=2", token=first, headers={"X-Canary": "off"})
+    cursor = api.deployments("?limit=2").json["next_cursor"]
+    api.deployments(f"?limit=2&cursor={cursor}")
+    api.poll(operation)
+    api.send("GET", f"/v1/projects/{api.project_id()}/deployments")
+    api.apply_domains(key="")
+
+    text = record_session(session_of(api.engine), first="4").text
+
+    assert text[text.index("story:") :] == STORY_OF_A_SPAN
+
+
 def test_a_span_of_commits_begins_with_the_manual_change_of_its_first_commit():
     api = ControlledWorld()
     api.intervene("set_credits", organization="acme", credits=3)
@@ -491,13 +570,14 @@ def test_a_span_of_commits_begins_with_the_manual_change_of_its_first_commit():
 @pytest.mark.parametrize(
     ("span", "says"),
     [
-        ({"first": "9"}, "there is nothing at 9: the session has requests 1 to 1"),
-        ({"last": "commit:0"}, "there is nothing at commit:0: the session has requests 1 to 1"),
+        ({"first": "9"}, "there is nothing at 9: the session has requests 1 to 2"),
+        ({"last": "commit:0"}, "there is nothing at commit:0: the session has requests 1 to 2"),
         ({"last": "soon"}, "last must be the number of a request (12) or of a commit (commit:40)"),
     ],
 )
 def test_a_span_that_does_not_exist_is_refused(span: dict[str, str], says: str):
     api = ControlledWorld()
+    api.dns()
     api.dns()
 
     with pytest.raises(NotRecordable) as refused:
@@ -510,12 +590,29 @@ def test_a_recording_leaves_out_changes_that_were_rewound():
     api = ControlledWorld()
     api.apply_domains()
     before = api.world
-    api.add_fault(timeout={})
+    api.add_fault(timeout={}, call="apply_project_domains")
     api.apply_domains()
+    api.compute()
     api.rewind(before)
     api.dns()
 
-    assert steps(api) == ["call", "call"]
+    assert [step["call"] for step in recorded(api)["story"]] == [
+        "apply_project_domains",
+        "get_dns_authorization",
+    ]
+
+
+def test_a_recording_leaves_out_a_read_after_the_state_that_was_restored():
+    machine = Machine()
+    api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
+    api.dns()
+    saved = SavedState(api.world, machine.at_ms)
+    machine.at_ms += 1_000
+    api.compute()
+
+    api.engine.restore(saved)
+
+    assert [step["call"] for step in recorded(api)["story"]] == ["get_dns_authorization"]
 
 
 def test_a_recording_without_the_past_describes_the_world_at_its_start():

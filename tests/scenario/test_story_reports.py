@@ -428,16 +428,25 @@ def test_a_failed_story_reports_its_last_step_with_these_texts(rest: str, texts:
     assert last_step(report) == texts
 
 
-def test_a_response_whose_code_and_detail_are_no_strings_is_reported_without_them() -> None:
+@pytest.mark.parametrize(
+    ("content", "code", "detail"),
+    [
+        ('{"code": "teapot", "detail": "It is short and stout."}', "teapot", "It is short and stout."),
+        ('{"code": 5, "detail": 6}', None, None),
+    ],
+)
+def test_a_response_is_reported_with_its_code_and_detail_if_they_are_strings(
+    content: str, code: str | None, detail: str | None
+) -> None:
     report = run(
-        """
-        faults: [{respond: {status: 418, content: '{"code": 5, "detail": 6}'}}]
-        story: [{call: list_deployments}]
+        f"""
+        faults: [{{respond: {{status: 418, content: '{content}'}}}}]
+        story: [{{call: list_deployments}}]
         """
     )
 
     [response] = report["steps"][0]["responses"]
-    assert response == {"n": 1, "status": 418, "code": None, "detail": None, "lost": None}
+    assert response == {"n": 1, "status": 418, "code": code, "detail": detail, "lost": None}
 
 
 def test_a_response_that_is_a_millisecond_late_is_delayed() -> None:
