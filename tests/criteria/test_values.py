@@ -186,9 +186,15 @@ def test_a_missing_header_is_the_same_as_null():
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "missing"),
+    ("expected", "actual", "difference"),
     [
         ({"each": 1}, [], ("list", "at least one item", [])),
+        ({"each": {"above": 1}}, [2, 1, 0], ("list[1]", {"above": 1}, 1)),
+        ({"each": {"a": 1}}, [{"a": 1}, {"a": 2}], ("list[1].a", 1, 2)),
+        ({"each": 1}, None, ("list", {"each": 1}, None)),
+        ({"each": 1}, 1, ("list", "a list, because each applies to the items of a list", 1)),
+        ({"item_count": 2}, [5], ("list (number of items)", 2, 1)),
+        ({"item_count": {"of": 5, "is": 2}}, [5, 6], ("list (number of matching items)", 2, 1)),
         (
             {"sorted_by": "ascending"},
             [1, 2, "2026-01-31T09:30:00Z"],
@@ -198,6 +204,22 @@ def test_a_missing_header_is_the_same_as_null():
                 "2026-01-31T09:30:00Z",
             ),
         ),
+        (
+            {"sorted_by": "state"},
+            [{"state": "queued"}],
+            (
+                "list[0].state",
+                "a value that can be sorted: a number, a timestamp or an id",
+                "queued",
+            ),
+        ),
+        (
+            {"sorted_by": "n"},
+            [{"n": 1}, {"n": 3}, {"n": 2}],
+            ("list[2].n", "at least 3, the value of item 1", 2),
+        ),
+        ({"sorted_by": "descending"}, [1, 2], ("list[1]", "at most 1, the value of item 0", 2)),
+        ({"distinct": True}, [1, 2, 1], ("list[2]", "a value that differs from item 0", 1)),
         (
             {"distinct": "id"},
             [{"id": 1}, {}],
@@ -209,9 +231,24 @@ def test_a_missing_header_is_the_same_as_null():
         ),
     ],
 )
-def test_a_list_that_cannot_be_judged_names_what_is_missing(
-    expected: Any, actual: Any, missing: tuple[str, str, Any]
+def test_a_difference_in_a_list_names_the_item_and_what_would_be_right(
+    expected: Any, actual: Any, difference: tuple[str, Any, Any]
 ):
-    [difference] = compare(ANY, expected, actual, "list")
+    [mismatch] = compare(ANY, expected, actual, "list")
 
-    assert (difference.at, difference.expected, difference.actual) == missing
+    assert (mismatch.at, mismatch.expected, mismatch.actual) == difference
+
+
+def test_a_missing_list_is_a_difference_from_the_whole_comparison():
+    assert compare(ANY, {"a": {"each": 1}}, {}, "") == [
+        Mismatch("a", {"each": 1}, ABSENT, ("a",)),
+    ]
+
+
+def test_equal_times_in_different_notations_are_a_repetition():
+    kind = Array(item=Fields(fields={"at": Timestamp()}))
+    times = [{"at": "2026-01-01T12:00:00Z"}, {"at": "2026-01-01T13:00:00+01:00"}]
+
+    [difference] = compare(kind, {"distinct": "at"}, times, "times")
+
+    assert difference.at == "times[1].at"

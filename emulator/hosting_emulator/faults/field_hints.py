@@ -11,7 +11,7 @@ from typing import Any
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
-from hosting_emulator.faults.categories import FAULT, RuleCategory
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 
 #: Maps words that are used in other tools or on our command line to the equivalent fields and
 #: kinds.
@@ -62,6 +62,8 @@ _OTHER_WORDS = {
 }
 #: The command-line options for fields whose options have different names.
 _OPTIONS = {"principal": "--user", "pauses": "--pause"}
+#: The code in the contract for an operation that failed. No problem has this code.
+_FAILED_OPERATION = "operation_failed"
 #: The names that other tools use for the field that contains the kind.
 _WORDS_FOR_KIND = ("effect", "kind", "type", "action", "fault", "outcome")
 
@@ -79,6 +81,8 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
     if name in PROBLEMS:
         kind = "abort" if category is FAULT else "fail"
         return f"; {name} is a problem code, so write {kind} code={name}"
+    if name == _FAILED_OPERATION and category is OUTCOME:
+        return f"; {name} is an error code, so write fail code={name}"
     if name == "before_commit" and "after_commit" in category.fields:
         return "; a fault acts before the commit unless after_commit is true"
     if name in _WORDS_FOR_KIND:
