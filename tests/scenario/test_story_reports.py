@@ -431,7 +431,11 @@ def test_a_failed_story_reports_its_last_step_with_these_texts(rest: str, texts:
 @pytest.mark.parametrize(
     ("content", "code", "detail"),
     [
-        ('{"code": "teapot", "detail": "It is short and stout."}', "teapot", "It is short and stout."),
+        (
+            '{"code": "teapot", "detail": "It is short and stout."}',
+            "teapot",
+            "It is short and stout.",
+        ),
         ('{"code": 5, "detail": 6}', None, None),
     ],
 )
