@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.engine.history import SavedState
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.recording.recorder import record_session
@@ -606,11 +605,12 @@ def test_a_recording_leaves_out_a_read_after_the_state_that_was_restored():
     machine = Machine()
     api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
     api.dns()
-    saved = SavedState(api.world, machine.at_ms)
+    saved = api.world
+    saved_ms = machine.at_ms
     machine.at_ms += 1_000
     api.compute()
 
-    api.engine.restore(saved)
+    api.rewind(saved, saved_ms)
 
     assert [step["call"] for step in recorded(api)["story"]] == ["get_dns_authorization"]
 

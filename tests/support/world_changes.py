@@ -93,9 +93,9 @@ class ControlledWorld(InProcess):
     def rewind_to_commit(self, number: int) -> None:
         history.rewind_world(self.engine, number)
 
-    def rewind(self, world: World) -> None:
-        """Restore an earlier state of the world."""
-        self.engine.restore(SavedState(world, world.at_ms))
+    def rewind(self, world: World, saved_ms: int | None = None) -> None:
+        """Restore an earlier state of the world, which was saved at its last change or later."""
+        self.engine.restore(SavedState(world, world.at_ms if saved_ms is None else saved_ms))
 
 
 @contextmanager
