@@ -140,8 +140,11 @@ def test_junit_of_conduct_has_a_case_for_each_rule(ask, control: FakeControl, tm
     assert failed == ["new-key-after-uncertainty", "polled-too-early"]
     assert (root.get("tests"), root.get("failures")) == (str(len(cases)), "2")
     text = cases["polled-too-early"].findtext("failure") or ""
-    assert "#3, #4 and 7 more: create_user_api_key <did> it." in text
-    assert RULES["polled-too-early"]["instead"] in text
+    rule = RULES["polled-too-early"]
+    did, why, instead = text.splitlines()
+    assert did == "#3, #4 and 7 more: create_user_api_key <did> it."
+    assert why.startswith(f"Why: {rule['matters']} ")
+    assert instead == f"Instead: {rule['instead']}"
     assert "#9" in (cases["operation-not-followed"].findtext("system-out") or "")
 
 

@@ -104,6 +104,10 @@ def test_contract_check_prints_observed_assumptions_as_scenario_yaml(
         '  missing_environment: "prod"',
         '  timestamp_form: "offset"',
     ]
+    assert result.stderr.endswith(
+        "A scenario with the assumptions that differ from the emulator's defaults was written to "
+        f"{path}.\n"
+    )
     assert run("scenario", "check", str(path)).exit_code == 0
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from hosting_emulator import __version__
 from hosting_emulator_cli import doctor_checks
+from hosting_emulator_cli.commands.doctor import _findings_text
 from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorProbe
 from hosting_emulator_cli.doctor_findings import FINDINGS
 from tests.support.control_samples import HEALTH, INFO
@@ -74,6 +75,24 @@ def test_doctor_exits_1_with_a_problem_and_gives_advice(run, tmp_path: Path, mon
     assert "-> Run `export NO_PROXY=localhost,127.0.0.1,::1" in lines[at + 1]
     assert lines[-1].startswith("1 problem")
     assert "hush" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "last_line"),
+    [
+        ("", "No problems."),
+        ("problem", "1 problem."),
+        ("note note", "2 notes."),
+        ("note problem problem", "2 problems, 1 note."),
+    ],
+)
+def test_the_last_line_of_doctor_counts_problems_and_notes(verdicts: str, last_line: str):
+    findings = [
+        {"check": "ports", "verdict": verdict, "seen": "It is so.", "advice": None}
+        for verdict in ["ok", *verdicts.split()]
+    ]
+
+    assert _findings_text({"findings": findings}).splitlines()[-1] == last_line
 
 
 def test_doctor_prints_every_finding_as_json(run, tmp_path: Path):

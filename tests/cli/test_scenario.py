@@ -9,7 +9,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator_cli.scenario_files import library_names
+from hosting_emulator_cli.scenario_files import is_scenario_file, library_names
 from tests.support.control_samples import new_world, story_report
 from tests.support.fake_control import FakeControl, refusal
 
@@ -21,6 +21,18 @@ story:
   - call: get_dns_authorization
     expect: {status: 200, body: {status: authorized}}
   - advance: 10m
+"""
+SAVED = """\
+name: pages
+description: The last step needs the first.
+story:
+  - call: list_deployments
+    query: {limit: 1}
+    save: {cursor: next_cursor}
+  - call: get_dns_authorization
+  - call: list_deployments
+    query: {cursor: "${cursor}"}
+    expect: {status: 200}
 """
 BAD_ANSWER = GOOD.replace("status: authorized", "status: pending, zone: other.example")
 BROKEN = GOOD.replace("call: get_dns", "cal: get_dns")
@@ -64,6 +76,39 @@ def file(tmp_path: Path) -> Path:
 
 
 # --- Which scenario ------------------------------------------------------------------------------
+
+
+def test_a_name_is_a_file_if_it_has_a_slash_or_a_yaml_suffix_or_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("mine").write_text(GOOD, encoding="utf-8")
+    names = ("-", "a/b", "mine", "none.yaml", "none.yml", "none", "none.yaml.txt")
+
+    assert [name for name in names if is_scenario_file(name)] == [*names[:5]]
+
+
+@pytest.mark.parametrize(
+    ("step", "options", "message"),
+    [
+        ("n=1", [], "1 of 3 steps is left after 2 runs."),
+        ("n=3", [], "2 of 3 steps are left after 3 runs."),
+        (
+            "n=3",
+            ["--max-runs", "2"],
+            "3 of 3 steps are left after 2 runs; the search stopped early: increase --max-runs.",
+        ),
+    ],
+)
+def test_scenario_shrink_says_how_many_steps_are_left(
+    run, file: Path, step: str, options: list[str], message: str
+):
+    file.write_text(SAVED, encoding="utf-8")
+
+    result = run("scenario", "shrink", str(file), "--step", step, *options)
+
+    assert result.exit_code == 0
+    assert result.stderr == f"{message}\n"
 
 
 def test_scenario_list_shows_the_shipped_library(run):

@@ -222,6 +222,21 @@ def test_why_explains_an_operation(ask, control: FakeControl):
     )
 
 
+def test_why_says_what_holds_an_operation_and_what_it_waits_for(ask, control: FakeControl):
+    waiting = {"state": "queued", "next": None, "waits_for": "the claim", "held_by": "its profile"}
+    control.on(PATH, {**WHY, **waiting})
+
+    assert ask("why", "01OP").stdout.partition("\n\n")[0] == (
+        "operation  01OP\n"
+        "kind       apply_project_domains\n"
+        "project    shop\n"
+        "state      queued\n"
+        "at         2030-01-31T09:30:00.000Z\n"
+        "waits for  the claim\n"
+        "held by    its profile"
+    )
+
+
 def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")

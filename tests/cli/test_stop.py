@@ -70,13 +70,16 @@ def test_json_describes_each_stopped_emulator(ask: Run, control: FakeControl):
 
 
 def test_stop_without_any_emulator_is_an_error(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("HOSTING_EMULATOR_PORT", str(next(free_ports())))
+    port = next(free_ports())
+    monkeypatch.setenv("HOSTING_EMULATOR_PORT", str(port))
 
     result = run("stop")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("Error: nothing was stopped: no emulator responds at http://")
-    assert result.stderr.endswith("; no emulator of this user is running\n")
+    assert result.stderr == (
+        f"Error: nothing was stopped: no emulator responds at http://127.0.0.1:{port} "
+        "(connection refused); no emulator of this user is running\n"
+    )
 
 
 def test_stop_refuses_another_server_at_the_default_address(

@@ -15,6 +15,7 @@ from hosting_emulator.variables import KNOWN_VARIABLES, PREFIX, is_service_link
 from hosting_emulator_cli.commands.start import start
 from hosting_emulator_cli.doctor_checks import check_settings
 from hosting_emulator_cli.main import cli
+from hosting_emulator_cli.value_types import split_at_spaces
 from tests.cli.conftest import Run
 from tests.support.fake_bootstrap import FakeBootstrap
 
@@ -50,6 +51,22 @@ def variables_of(command: click.Command) -> Iterator[str]:
             subcommand = command.get_command(context, name)
             assert subcommand is not None
             yield from variables_of(subcommand)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a=1", ["a=1"]),
+        ("  a=1  b=2 ", ["a=1", "b=2"]),
+        ("a=1, b=2", ["a=1", "b=2"]),
+        ("a=one two b=3", ["a=one two", "b=3"]),
+        ("a=1\\, b=2", ["a=1\\,", "b=2"]),
+        ('a={"x": 1} b=[1, 2]', ['a={"x": 1}', "b=[1, 2]"]),
+        ('a="x b=1" c=2', ['a="x b=1"', "c=2"]),
+    ],
+)
+def test_a_space_in_a_variable_separates_two_values_if_a_name_follows(text: str, values: list[str]):
+    assert [*split_at_spaces(text)] == values
 
 
 def test_the_variables_are_those_of_the_options_and_those_of_exec_and_make_run():
