@@ -74,6 +74,13 @@ def test_the_password_grant_gives_a_token_with_a_session(api: CheckedWorld) -> N
     assert api.create_key(token=tokens["access_token"]).status == 201
 
 
+def test_the_password_grant_accepts_an_email_address(api: CheckedWorld) -> None:
+    status, tokens = ask(api, grant_type="password", username="max@acme.example")
+
+    assert status == 200
+    assert token_parts(tokens["access_token"])[1]["email"] == "max@acme.example"
+
+
 @pytest.mark.parametrize("basic", [True, False], ids=["basic", "in the form"])
 def test_the_client_credentials_grant_gives_a_token_without_a_session(
     api: CheckedWorld, basic: bool

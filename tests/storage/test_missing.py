@@ -65,7 +65,7 @@ def test_a_missing_end_of_a_journal_is_detected(tmp_path: Path, damage: str, dur
             stored_world.keeper._progress.store(COMMIT, stored_world.api.world.commit)
         DAMAGE[damage](stored_world.journal)
 
-        with pytest.raises(StateRefused, match=r"are missing.* --salvage"):
+        with pytest.raises(StateRefused, match=r"missing in journal\.ndjson; .* --salvage"):
             read_world(stored_world.path)
 
 
@@ -110,8 +110,8 @@ def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_
     assert world is not None
     assert world.commit == stored_world.api.world.commit - 1
     assert notices == [
-        f"commits {world.commit + 1} to {world.commit + 1} are missing: the machine "
-        "stopped before the latest changes were on its disk"
+        f"commit {world.commit + 1} is missing in journal.ndjson: the machine stopped before the "
+        "latest changes were on its disk"
     ]
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.http.endpoint import ControlRefusal, find
 from hosting_emulator.messages import JsonObject
+from hosting_emulator.world.naming import id_of
 from hosting_emulator.world.records import Organization, User
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
@@ -60,10 +61,19 @@ def read_fields(text: str) -> dict[str, str]:
     return fields
 
 
+def user_named(world: World, name: str) -> User | None:
+    """Return the user with this alias, id or email address, or None if there is none."""
+    user = world.get(USERS, id_of(world, USERS, name))
+    if user is not None:
+        return user
+    return next((row for _, row in world.rows(USERS) if row.email == name), None)
+
+
 def choose_user(
     world: World, user_name: str, organization_name: str, error: str
 ) -> tuple[User, str | None]:
-    """Find a user by alias or id, and return the user and the id of the named organization.
+    """Find a user by alias, id or email address, and return the user and the id of the named
+    organization.
 
     The organization id is None if `organization_name` is empty.
 
@@ -71,7 +81,7 @@ def choose_user(
     or if the user is not a member of the organization.
     """
     try:
-        user = find(world, USERS, user_name)
+        user = user_named(world, user_name) or find(world, USERS, user_name)
         organization = _find_organization(world, organization_name)
     except ControlRefusal as refusal:
         raise OAuthRefusal(refusal.detail, error) from None

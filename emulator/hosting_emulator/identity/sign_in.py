@@ -30,10 +30,10 @@ from hosting_emulator.identity.oauth import (
     OAuthRefusal,
     choose_user,
     read_fields,
+    user_named,
 )
 from hosting_emulator.identity.request import IdentityRequest
 from hosting_emulator.world import sessions
-from hosting_emulator.world.naming import id_of
 from hosting_emulator.world.records import AuthorizationGrant, InteractiveSession, User
 from hosting_emulator.world.tables import SESSIONS, USERS
 from hosting_emulator.world.value import Change
@@ -162,11 +162,7 @@ class _Attempt:
         hint = self._fields.get("login_hint", "")
         if not hint:
             return None
-        world = self._engine.world
-        user = world.get(USERS, id_of(world, USERS, hint))
-        if user is not None:
-            return user
-        return next((row for _, row in world.rows(USERS) if row.email == hint), None)
+        return user_named(self._engine.world, hint)
 
     def _sign_in_chosen(self, choice: str, now_ms: int) -> web.Response:
         """Sign in the user whose button on the page was clicked."""

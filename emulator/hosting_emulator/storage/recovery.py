@@ -123,7 +123,7 @@ def _check_progress(
     if numbers is None:
         missing = f"{PROGRESS} is missing, damaged or belongs to {_OTHER_WORLD}"
     elif numbers.commit > world.commit:
-        missing = f"commits {world.commit + 1} to {numbers.commit} are missing"
+        missing = f"{_commits_text(world.commit + 1, numbers.commit)} missing in {JOURNAL}"
     if missing and is_same_boot:
         raise StateRefused(f"{folder}: {missing}; {ADVICE}")
     if missing:
@@ -135,6 +135,12 @@ def _check_progress(
     if is_same_boot and boot and snapshot_commit < world.commit and is_stale:
         raise StateRefused(f"{folder / PROGRESS}: it is older than {JOURNAL}; {ADVICE}")
     return []
+
+
+def _commits_text(first: int, last: int) -> str:
+    if first == last:
+        return f"commit {first} is"
+    return f"commits {first} to {last} are"
 
 
 def _journals_of(folder: Path) -> list[Path]:
