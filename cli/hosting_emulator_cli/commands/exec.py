@@ -109,8 +109,8 @@ def _read_patience(text: str) -> float:
 @opt.flag(
     "--quiet",
     help=(
-        "Apart from CMD's own output, print only warnings, errors and the results of --conduct and "
-        "--shrink, and the report only if --report is set."
+        "Apart from CMD's own output and the log, print only warnings, errors and the results of "
+        "--conduct and --shrink, and the report only if --report is set."
     ),
 )
 @command_argument
@@ -149,8 +149,9 @@ def exec_(
       HOSTING_CA_FILE            the authority to trust, with --tls-port
 
     When CMD exits, `exec` stops the emulator and any processes that CMD left running, and deletes
-    the state. Ctrl-C is passed on to CMD, and `exec` ends when CMD has exited (see --kill-after). A
-    second Ctrl-C kills CMD immediately, except with `--kill-after never`.
+    the state. Ctrl-C is passed on to CMD, and `exec` ends when CMD has exited (see --kill-after).
+    Except with `--kill-after never`, a second Ctrl-C kills CMD immediately. In that case, there is
+    no report and no verdict, and no world is saved.
 
     The exit code is that of CMD, 127 if CMD was not found, 126 if CMD could not be run, and 128+N
     after signal N. It is 2, and CMD is not run, if the emulator could not start or if --sealed was

@@ -84,7 +84,7 @@ def _read_trial(text: str) -> Trial:
     default_jobs="depends on the processors, up to eight per processor and at most 32",
     limited="trial",
     longer_limits=(
-        "For failures that persist and for responses that never arrive, the default is longer."
+        "For failures that persist and for responses that never arrive, the default may be longer."
     ),
 )
 @opt.skip_rule_option("Do not check this conduct rule. Repeatable.")
