@@ -54,6 +54,8 @@ ASSUMPTIONS: list[tuple[str, Any]] = [
     ("problem_statuses", "forbidden=200"),
     ("problem_statuses", "forbidden=x"),
     ("problem_statuses", "forbidden=600"),
+    ("problem_statuses", "forbidden=400,rate_limited=599"),
+    ("problem_statuses", "resource_not_found=410"),
     ("condition_codes", "generation_stal=etag_mismatch"),
     ("condition_codes", "zzz=etag_mismatch"),
     ("condition_codes", "generation_stale=zzz"),

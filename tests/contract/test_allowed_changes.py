@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.allowed_changes import SentResponse, find_forbidden
-from hosting_emulator.contract.alterations import Alteration, Unaltered, alter_response
+from hosting_emulator.contract.alterations import Altered, Alteration, Unaltered, alter_response
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.json_text import JsonText
 from tests.support.calls import Response
@@ -73,6 +73,20 @@ def test_parts_of_a_problem_that_must_agree_are_compared(
 
     assert forbidden is not None
     assert forbidden.part == part
+
+
+@pytest.mark.parametrize(
+    ("length", "is_allowed"), [(0, False), (1, True), (128, True), (129, False)]
+)
+def test_the_request_id_of_a_problem_has_1_to_128_characters(
+    unknown_project: dict[str, Any], length: int, is_allowed: bool
+) -> None:
+    before = sent(unknown_project)
+    after = sent(unknown_project | {"request_id": "i" * length}, X_Request_Id="i" * length)
+
+    forbidden = find_forbidden(CALLS[CALL], before, after)
+
+    assert (forbidden is None) == is_allowed
 
 
 def test_a_wait_may_change_in_the_header_and_the_body_together(
@@ -245,6 +259,30 @@ def test_a_member_is_added_to_an_object_with_and_without_others(before: str, aft
     text = JsonText(before)
 
     assert text.add((), "b", 2).text == after
+
+
+def test_a_changed_header_keeps_its_place_and_its_spelling():
+    headers = (("X-Request-Id", "a"), ("Content-Type", "application/json"))
+    alteration = Alteration(headers={"x-request-id": "b", "X-Extra": "c"}, breaking=True)
+
+    altered = alter_response(alteration, CALLS[CALL], SentResponse(200, headers, b"{}"), int)
+
+    assert isinstance(altered, Altered)
+    assert altered.response.headers == (
+        ("X-Request-Id", "b"),
+        ("Content-Type", "application/json"),
+        ("X-Extra", "c"),
+    )
+
+
+def test_a_value_is_written_without_spaces_and_without_escapes():
+    response = SentResponse(200, (("Content-Type", "application/json"),), b'{ "zone": "a" }')
+    alteration = Alteration(set={"/zone": {"ä": [1, 2], "b": None}}, breaking=True)
+
+    altered = alter_response(alteration, CALLS[CALL], response, int)
+
+    assert isinstance(altered, Altered)
+    assert altered.response.body.decode() == '{ "zone": {"ä":[1,2],"b":null} }'
 
 
 def test_a_header_of_a_response_without_json_may_not_change():

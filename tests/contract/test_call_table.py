@@ -10,7 +10,13 @@ from hosting_emulator.contract import call_table
 from hosting_emulator.contract.access import ProjectAccess
 from hosting_emulator.contract.assumption_table import affects_call
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.call_table import CallTable, Match, MethodRefused, describe_calls
+from hosting_emulator.contract.call_table import (
+    CallTable,
+    Match,
+    MethodRefused,
+    describe_calls,
+    problem_codes,
+)
 from hosting_emulator.contract.calls import (
     CURSOR,
     ROWS,
@@ -161,6 +167,20 @@ def test_an_assumption_shapes_the_calls_that_it_names_and_those_whose_row_names_
     assert shaped("domains_plan") == ["apply_project_domains"]
     assert shaped("default_page_size") == ["list_deployments"]
     assert shaped("docs_url") == []
+
+
+def test_a_code_that_a_condition_is_given_joins_the_codes_of_the_calls_that_meet_the_condition():
+    assumptions = Assumptions().changed(
+        {"condition_codes": "generation_stale=reconciliation_exhausted"}
+    )
+
+    calls = [
+        spec.call_id
+        for spec in TABLE
+        if "reconciliation_exhausted" in problem_codes(spec, assumptions)
+    ]
+
+    assert calls == ["initialize_managed_source"]
 
 
 def test_the_summaries_and_purposes_of_calls_are_the_contracts():

@@ -42,6 +42,19 @@ def test_every_spelling_of_a_timestamp_is_the_same_moment(at_ms, form):
 
 
 @pytest.mark.parametrize(
+    ("at_ms", "text"),
+    [
+        (-1, "1969-12-31T23:59:59.999Z"),
+        (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
+        (-62_135_596_800_001, "0001-01-01T00:00:00.000Z"),
+        (LATEST_MS + 1, "9999-12-31T23:59:59.999Z"),
+    ],
+)
+def test_a_time_that_no_timestamp_can_express_is_written_as_the_nearest(at_ms, text):
+    assert format_timestamp(at_ms) == text
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "2026-01-31T09:30:00Z",

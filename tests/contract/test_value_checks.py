@@ -14,6 +14,7 @@ from hosting_emulator.contract.value_checks import (
     credential_complaint,
     identifier_complaint,
     is_timestamp,
+    members_of,
     moment,
 )
 
@@ -197,3 +198,10 @@ def test_a_member_that_looks_like_an_identifier_of_a_provider_gets_a_complaint(
     words = identifier_complaint(name, value, shows_none=shows_none)
 
     assert words == (f"{name} looks like a provider's identifier" if is_complaint else None)
+
+
+def test_the_values_of_a_document_are_listed_with_the_name_of_the_member_around_them():
+    document = {"a": 1, "b": {"c": [2, {"d": None}, [3]], "e": {}}}
+
+    assert list(members_of(document)) == [("a", 1), ("c", 2), ("d", None), ("c", 3)]
+    assert list(members_of(5, "f")) == [("f", 5)]

@@ -406,6 +406,25 @@ def test_a_world_without_organizations_has_a_valid_document(api: HttpWorld):
         OpenAPIV31SpecValidator(world.openapi()).validate()
 
 
+@pytest.mark.parametrize(
+    ("value", "minimum", "description"),
+    [
+        ("checked", 0, "The project's current source generation, which"),
+        ("any_integer", None, "The project's current source generation, which"),
+        ("ignored", 0, "The value is ignored."),
+    ],
+)
+def test_the_schema_of_the_source_generation_follows_the_assumption(
+    value: str, minimum: int | None, description: str
+):
+    schemas = assuming(source_generation=value)["components"]["schemas"]
+
+    schema = schemas["InitializeManagedSourceRequest"]["properties"]["expected_source_generation"]
+
+    assert schema.get("minimum") == minimum
+    assert schema["description"].startswith(description)
+
+
 def test_the_public_document_does_not_require_an_ignored_source_generation():
     def required(document: dict[str, Any]) -> list[str]:
         return list(document["components"]["schemas"]["InitializeManagedSourceRequest"]["required"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.messages import merge_coverage
+from hosting_emulator.messages import CallCoverage, merge_coverage
 from hosting_emulator.sdk.coverage import (
     CoverageParts,
     coverage_document,
@@ -67,9 +67,16 @@ def test_the_document_lists_every_missing_part_of_the_contract() -> None:
 
 def test_merged_coverages_add_all_counts_and_can_be_read_from_a_document() -> None:
     merged = merge_coverage([SAMPLE_COVERAGE, NOTHING, SAMPLE_COVERAGE])
-    assert merged.calls["create_user_api_key"].statuses == {"200": 2, "201": 2, "409": 2}
+    assert merged.calls["create_user_api_key"] == CallCoverage(
+        responses=6,
+        statuses={"200": 2, "201": 2, "409": 2},
+        codes={"idempotency_key_reused": 2},
+        roles={},
+        replays=2,
+    )
     assert merged.calls["list_deployments"].roles == {"reader": 4, "api_key": 2}
-    assert (merged.operation_ends, merged.pages) == ({"succeeded": 4}, 6)
+    assert merged.operation_ends == {"succeeded": 4}
+    assert (merged.pages, merged.following_pages) == (6, 4)
     assert read_coverage(coverage_document(merged)) == merged
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 
-from hosting_emulator.messages import HeaderValues
+from hosting_emulator.messages import Exchange, HeaderValues, NextStep, Why
 from hosting_emulator.sdk import ControlClient, UnreadableMessage
-from tests.support.control_samples import HEALTH, fault, world
+from tests.support.control_samples import HEALTH, exchange, fault, world
 from tests.support.fake_control import FakeControl, FakeResponse
 
 
@@ -82,3 +85,55 @@ def test_the_values_of_a_repeated_header_are_joined_whatever_the_case_of_its_nam
 
     assert (headers["vary"], headers["date"]) == ("Origin, Accept", "today")
     assert "Allow" not in headers
+
+
+def explanation(**members: Any) -> Why:
+    values = {
+        "operation": "01JGFJJZ00TGEYDG0VT5J9EZXF",
+        "kind": "apply_project_domains",
+        "project": "shop",
+        "state": "running",
+        "finished": False,
+        "phase": "deploying",
+        "reconciliation": None,
+        "at": "2026-01-31T09:30:00.000Z",
+        "sentences": ["It is stuck.", "An intervention held it."],
+        "next": NextStep(at="2026-01-31T09:31:00.000Z", event="it fails"),
+        "waits_for": None,
+        "held_by": "stick_operation",
+        "commands": ["hosting-emulator intervene release"],
+    }
+    return Why(**(values | members))
+
+
+def test_an_explanation_as_text_has_a_line_for_each_of_its_parts() -> None:
+    assert str(explanation()) == (
+        "apply_project_domains of shop (01JGFJJZ00TGEYDG0VT5J9EZXF) is running (deploying) "
+        "at 2026-01-31T09:30:00.000Z\n"
+        "  It is stuck.\n"
+        "  An intervention held it.\n"
+        "  next, at 2026-01-31T09:31:00.000Z: it fails\n"
+        "  try: hosting-emulator intervene release"
+    )
+
+
+@pytest.mark.parametrize(("state", "phase"), [("queued", "queued"), ("failed", "done")])
+def test_an_explanation_names_no_phase_that_only_repeats_the_state(state: str, phase: str) -> None:
+    nothing = explanation(state=state, phase=phase, sentences=[], next=None, commands=[])
+
+    assert str(nothing) == (
+        f"apply_project_domains of shop (01JGFJJZ00TGEYDG0VT5J9EZXF) is {state} "
+        "at 2026-01-31T09:30:00.000Z"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "lost", "failed"),
+    [(200, None, False), (399, None, False), (400, None, True), (200, "timeout", True)],
+)
+def test_an_exchange_has_failed_if_its_status_is_an_error_or_its_response_was_lost(
+    status: int, lost: str | None, failed: bool
+) -> None:
+    summary = msgspec.convert(exchange(1, status=status, lost=lost), Exchange)
+
+    assert summary.failed is failed

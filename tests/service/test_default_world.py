@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from msgspec import to_builtins
 from ulid import ULID
 
 from hosting_emulator.sdk import ControlClient
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import CheckedCalls, CheckedWorld
 from tests.support.response_checks import read_timestamp
 
 DNS = {"not_authorized", "pending", "authorized", "expired", "revoked"}
@@ -148,6 +149,82 @@ def test_the_default_world_has_shared_separate_and_missing_databases(api: Checke
     assert any(response["database"] is None for response in configurations)
     states = {response["database"]["state"] for response in configurations if response["database"]}
     assert {"init", "ready"} <= states
+
+
+def test_the_databases_of_the_default_world_have_these_sizes(world: CheckedCalls) -> None:
+    small = {
+        "min_cu": 0.25,
+        "max_cu": 1.0,
+        "min_memory_gb": 1.0,
+        "max_memory_gb": 4.0,
+        "suspend_timeout_seconds": 300,
+        "disabled": False,
+        "region": "eu-central-1",
+        "state": "ready",
+    }
+    large = small | {"max_cu": 2.0, "max_memory_gb": 8.0, "suspend_timeout_seconds": 0}
+
+    assert world.compute("?environment=dev").json["database"] == small
+    assert world.compute("?environment=prod").json["database"] == large
+    shared = world.compute("?environment=dev", project="blog").json["database"]
+    assert shared == large | {"state": "suspended"}
+
+
+def test_the_dns_authorizations_of_the_default_world_expire_after_these_days(
+    world: CheckedCalls,
+) -> None:
+    days = {}
+    for project, user in [
+        ("shop", "owner"),
+        ("blog", "owner"),
+        ("docs", "owner"),
+        ("garden", "outsider"),
+    ]:
+        expires_at = world.dns(project=project, user=user).json["expires_at"]
+        days[project] = (read_timestamp(expires_at) - world.now()) / timedelta(days=1)
+
+    assert days == {"shop": 30, "blog": 1, "docs": -3, "garden": 12}
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "ending"),
+    [
+        ("ready", "succeeded", {"result": {"source_generation": 1}}),
+        ("cancelled", "cancelled", {}),
+        (
+            "failed",
+            "failed",
+            {
+                "error": {
+                    "code": "operation_failed",
+                    "message": "The build exited with status 1.",
+                    "retryable": True,
+                    "suggested_action": "Read the deployment logs, fix the build and deploy again.",
+                }
+            },
+        ),
+    ],
+)
+def test_the_operation_of_a_past_deployment_has_ended_like_the_deployment(
+    world: CheckedCalls, status: str, state: str, ending: dict[str, Any]
+) -> None:
+    items = world.deployments("?limit=100").json["items"]
+    deployment = next(item for item in items if item["status"] == status)
+
+    operation = world.poll(deployment["operation_id"]).json
+
+    progress = operation.pop("progress")
+    assert operation == {
+        "id": deployment["operation_id"],
+        "state": state,
+        "created_at": deployment["created_at"],
+        "updated_at": deployment["updated_at"],
+        "deployment_id": deployment["id"],
+        **ending,
+    }
+    assert progress["phase"] == "done"
+    completed_at = deployment["updated_at"] if status == "ready" else None
+    assert progress.get("build_completed_at") == completed_at
 
 
 def test_the_default_world_has_a_flag_that_cannot_be_hidden(api: CheckedWorld) -> None:

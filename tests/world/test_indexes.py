@@ -95,6 +95,15 @@ def test_the_index_finds_the_latest_ticket_of_a_principal_and_any_ticket_by_dige
     assert [indexes[f"ticket:digest {n}"] for n in range(3)] == ["T0", "T1", "T2"]
 
 
+def test_the_latest_ticket_is_the_latest_created_in_whatever_order_tickets_are_read():
+    indexes = NO_INDEXES
+    for number in (2, 0, 1):
+        ticket = Ticket(f"T{number}", "P", "user", f"digest {number}", 0)
+        indexes = update_indexes(indexes, TICKETS.name, ticket.id, None, ticket)
+
+    assert indexes["last_ticket:user"] == "T2"
+
+
 def test_a_new_alias_replaces_the_old_alias_in_the_index():
     old = project("before")
     indexes = update_indexes(NO_INDEXES, PROJECTS.name, "P", None, old)

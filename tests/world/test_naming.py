@@ -2,9 +2,10 @@
 
 import pytest
 
-from hosting_emulator.world.naming import id_of, kind_of, not_found_message
+from hosting_emulator.world.naming import default_user, id_of, kind_of, not_found_message
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS, USERS
 from tests.support.in_process import fresh_world
+from tests.support.stories import scenario_world
 
 
 @pytest.fixture
@@ -45,3 +46,33 @@ def test_an_alias_of_another_kind_is_not_found(world):
 def test_an_unknown_name_is_refused_with_the_nearest_or_all_names(world, table, name, sentence):
     assert not_found_message(world, table, name).startswith(sentence)
     assert kind_of(table) in sentence
+
+
+def test_without_a_user_named_owner_an_owner_of_the_first_organization_with_one_is_the_default():
+    world = scenario_world(
+        """
+        world:
+          organizations: [{alias: empty}, {alias: studio}, {alias: zoo}]
+          users:
+            - {alias: ann, organizations: {empty: member, studio: member}}
+            - {alias: ada, organizations: {studio: owner}}
+            - {alias: zoe, organizations: {studio: member, zoo: owner}}
+        """
+    )
+
+    user = default_user(world)
+
+    assert user is not None
+    assert user.alias == "ada"
+
+
+def test_a_world_without_owners_has_no_default_user():
+    world = scenario_world(
+        """
+        world:
+          organizations: [{alias: studio}]
+          users: [{alias: ann, organizations: {studio: member}}]
+        """
+    )
+
+    assert default_user(world) is None

@@ -72,3 +72,23 @@ def test_the_deployments_of_a_number_began_on_working_days_with_two_on_each():
     )
     assert {day.weekday() for day in days} == {0, 1, 2, 3, 4}
     assert [days[day] for day in sorted(days)[1:-1]] == [2] * (len(days) - 2)
+
+
+def test_a_description_omits_ids_that_follow_from_the_aliases():
+    description = describe_world(fresh_world())
+
+    assert {record.id for record in description.organizations} == {None}
+    assert {record.id for record in description.users} == {None}
+    assert {record.id for record in description.projects} == {None}
+
+
+def test_a_world_that_extends_the_default_world_has_its_own_keys_as_well():
+    world = scenario_world(
+        """
+        world:
+          extends: default
+          keys: [{name: deploy, user: owner, value: phk_AKeyOfATestWhichIsNoSecretOfAnybody00000000}]
+        """
+    )
+
+    assert [key.name for _, key in world.rows(t.API_KEYS)] == ["deploy"]
