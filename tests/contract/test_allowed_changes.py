@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.allowed_changes import SentResponse, find_forbidden
-from hosting_emulator.contract.alterations import Altered, Alteration, Unaltered, alter_response
+from hosting_emulator.contract.alterations import Alteration, Altered, Unaltered, alter_response
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.json_text import JsonText
 from tests.support.calls import Response

@@ -180,15 +180,13 @@ def test_a_refusal_without_a_status_overrides_no_status() -> None:
 
     assert refused.status is None
     assert str(refused) == "etag_mismatch: The source is at generation 3."
-    assert (refused.retry_after_seconds, refused.field, refused.why) == (None, None, None)
+    assert (refused.retry_after_seconds, refused.why) == (None, None)
 
 
 def test_a_refusal_may_override_the_status_and_say_more() -> None:
-    refused = Refused(
-        "invalid_request", "PUT only.", status=405, field="method", why="the route knows PUT"
-    )
+    refused = Refused("invalid_request", "PUT only.", status=405, why="the route knows PUT")
 
-    assert (refused.status, refused.field, refused.why) == (405, "method", "the route knows PUT")
+    assert (refused.status, refused.why) == (405, "the route knows PUT")
 
 
 def test_the_reason_of_a_refusal_is_not_part_of_its_text() -> None:

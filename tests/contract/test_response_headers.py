@@ -1,4 +1,4 @@
-"""A header of a response can be set if its name is a token, its value is printable, and no framing uses it."""
+"""A header can be set if its name is a token, its value is printable, and no framing uses it."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from typing import Any
 
 import pytest
 
@@ -267,3 +268,166 @@ def test_a_refusal_quotes_at_most_60_characters_of_the_input(length: int, end: s
 
     quote = f"not '{'x' * 59}{end}"
     assert refused.json["detail"] == f"The Content-Type must be application/json, {quote}"
+
+
+# --- What a refusal says ---------------------------------------------------------------------------
+
+#: Bodies of a request that sets the flag, and what the refusal says.
+FLAG_BODIES = [
+    (b"", "The request body is empty; this call needs a JSON object."),
+    (b"null", "The request body must be a JSON object, not null."),
+    (b"true", "The request body must be a JSON object, not true."),
+    (b"false", "The request body must be a JSON object, not false."),
+    (b"[]", "The request body must be a JSON object, not an array."),
+    (b'""', "The request body must be a JSON object, not a string of 0 characters."),
+    (b'"a"', "The request body must be a JSON object, not a string of 1 character."),
+    (b"-7.5", "The request body must be a JSON object, not the number -7.5."),
+    (
+        b"999999999999999",
+        "The request body must be a JSON object, not the number 999999999999999.",
+    ),
+    (b"-1e15", "The request body must be a JSON object, not a large number."),
+    (b"{}", "The request body needs the 'enabled' field."),
+    (b'{"enabled": true, "x": 1}', "The request body has no field 'x'."),
+    (
+        b'{"enabled": {}}',
+        "The field 'enabled' is invalid: Input should be a valid boolean; the value is an object.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("raw", "detail"), FLAG_BODIES)
+def test_a_refusal_says_what_is_wrong_with_a_body(raw: bytes, detail: str) -> None:
+    world = InProcess()
+
+    refused = world.call(
+        "PUT", world.project_path("powered-by-flag"), key="k", raw=raw, headers=JSON
+    )
+
+    assert expect_problem(refused, 400, "invalid_request")["detail"] == detail
+    assert _assumption_of_refusal(world) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "detail"),
+    [
+        (
+            [],
+            "The Idempotency-Key header is required: send 1 to 128 characters, and a new key for "
+            "each request that is not a retry.",
+        ),
+        ([""], "The Idempotency-Key header has 0 characters; it must have 1 to 128."),
+        (["k" * 129], "The Idempotency-Key header has 129 characters; it must have 1 to 128."),
+        (["ä" * 129], "The Idempotency-Key header has 129 characters; it must have 1 to 128."),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_with_an_idempotency_key(
+    values: list[str], detail: str
+) -> None:
+    world = InProcess()
+    headers = {"Idempotency-Key": value for value in values}
+
+    refused = world.call("PUT", world.project_path("domains"), headers=headers)
+
+    assert expect_problem(refused, 400, "invalid_request")["detail"] == detail
+
+
+@pytest.mark.parametrize("key", ["k", "k" * 128, "ä", "ä" * 128])
+def test_an_idempotency_key_has_1_to_128_characters(key: str) -> None:
+    world = InProcess()
+
+    response = world.call("PUT", world.project_path("domains"), headers={"Idempotency-Key": key})
+
+    assert response.status == 202
+
+
+@pytest.mark.parametrize(
+    ("path", "detail", "assumption"),
+    [
+        ("deployments?limit=", "limit must be an integer from 1 to 100.", None),
+        ("deployments?limit=1&limit=1", "limit was sent 2 times; send it once.", None),
+        (
+            "deployments?cursor=x",
+            "cursor is not a next_cursor of this project's deployments; omit the parameter to get "
+            "the first page.",
+            None,
+        ),
+        ("database/compute?environment=x", "environment must be dev or prod.", None),
+        (
+            "database/compute",
+            "environment is required and must be dev or prod.",
+            "missing_environment",
+        ),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_with_a_query_parameter(
+    path: str, detail: str, assumption: str | None
+) -> None:
+    world = InProcess()
+
+    refused = world.call("GET", world.project_path(path))
+
+    problem = expect_problem(refused, 400, "invalid_request")
+    assert problem["detail"] == f"The query parameter {detail}"
+    assert _assumption_of_refusal(world) == assumption
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        ("?limit=%FF", "The query string is not UTF-8."),
+        ("?" + "&a=1" * 100, "The query string has more than 100 parameters."),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_with_a_query(query: str, detail: str) -> None:
+    world = InProcess()
+
+    assert world.deployments("?" + "&a=1" * 99).status == 200
+    refused = world.deployments(query)
+
+    assert expect_problem(refused, 400, "invalid_request")["detail"] == detail
+
+
+@pytest.mark.parametrize(
+    ("assumption", "method", "path", "options", "detail"),
+    [
+        (
+            "unexpected_body",
+            "PUT",
+            "domains",
+            {"key": "k", "raw": b"{}"},
+            "This call takes no request body.",
+        ),
+        (
+            "unknown_query_parameters",
+            "GET",
+            f"edge-dns?{'x' * 61}=1",
+            {},
+            f"This call has no query parameter '{'x' * 60}'….",
+        ),
+        (
+            "unknown_body_fields",
+            "POST",
+            "source:initialize",
+            {"key": "k", "body": {"expected_source_generation": 1, "x": 1}},
+            "The request body has no field 'x'.",
+        ),
+    ],
+)
+def test_input_that_only_an_assumption_refuses_is_refused_with_that_assumption(
+    assumption: str, method: str, path: str, options: dict[str, Any], detail: str
+) -> None:
+    world = InProcess()
+    path = world.project_path(path)
+
+    assert world.call(method, path, **options).status < 300
+    world.set_assumptions(**{assumption: "refused"})
+    refused = world.call(method, path, **options)
+
+    assert expect_problem(refused, 400, "invalid_request")["detail"] == detail
+    assert _assumption_of_refusal(world) == assumption
+
+
+def _assumption_of_refusal(world: InProcess) -> str | None:
+    """Return the assumption that the request log names for the latest request."""
+    return world.engine.log.after(0)[-1].assumption

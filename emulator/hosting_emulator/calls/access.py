@@ -84,7 +84,6 @@ def _check_id(change: Change, request: CallRequest) -> None:
         raise Refused(
             "invalid_request",
             f"The {subject} id in the path is not a Ulid of 26 characters.",
-            field=f"{subject}_id",
             assumption="malformed_project_id",
         )
 

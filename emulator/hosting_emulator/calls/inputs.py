@@ -21,6 +21,7 @@ from hosting_emulator.contract.calls import CURSOR, QueryParameter
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.value_texts import count_text
 
 if TYPE_CHECKING:
     from hosting_emulator.contract.models import SourceGeneration
@@ -61,7 +62,7 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
             assumptions.source_generation,
         )
     elif request.body and assumptions.unexpected_body == "refused":
-        raise _invalid("body", "This call takes no request body.", "unexpected_body")
+        raise _invalid("This call takes no request body.", "unexpected_body")
     if spec.query:
         values = dict(request.values)
         for parameter in spec.query:
@@ -72,7 +73,7 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
         for name in query:
             if name not in names:
                 detail = f"This call has no query parameter {_quoted(name)}."
-                raise _invalid("query", detail, "unknown_query_parameters")
+                raise _invalid(detail, "unknown_query_parameters")
 
 
 def _read_key(request: CallRequest) -> str:
@@ -80,7 +81,6 @@ def _read_key(request: CallRequest) -> str:
     values = request.headers.getall("Idempotency-Key", ())
     if not values:
         raise _invalid(
-            "Idempotency-Key",
             "The Idempotency-Key header is required: send 1 to 128 characters, and a new key "
             "for each request that is not a retry.",
         )
@@ -104,7 +104,6 @@ def _check_media_type(request: CallRequest, assumptions: Assumptions) -> None:
     raise Refused(
         assumptions.code_of("wrong_media_type"),
         f"The Content-Type must be application/json, {difference}.",
-        field="Content-Type",
         assumption="wrong_media_type",
     )
 
@@ -134,11 +133,11 @@ def bad_cursor(name: str) -> Refused:
 
 
 def _bad_parameter(name: str, complaint: str, assumption: str | None = None) -> Refused:
-    return _invalid(name, f"The query parameter {name} {complaint}", assumption)
+    return _invalid(f"The query parameter {name} {complaint}", assumption)
 
 
-def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
-    return Refused("invalid_request", detail, field=field, assumption=assumption)
+def _invalid(detail: str, assumption: str | None = None) -> Refused:
+    return Refused("invalid_request", detail, assumption=assumption)
 
 
 def _one_header(name: str, values: Sequence[str]) -> str:
@@ -148,16 +147,16 @@ def _one_header(name: str, values: Sequence[str]) -> str:
     """
     value = values[0]
     if len(values) > 1:
-        raise _invalid(name, f"The {name} header was sent {len(values)} times; send it once.")
+        raise _invalid(f"The {name} header was sent {len(values)} times; send it once.")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise _invalid(name, f"The {name} header is not UTF-8 text.") from None
+        raise _invalid(f"The {name} header is not UTF-8 text.") from None
     if not 1 <= len(value) <= _HEADER_LIMIT:
         detail = (
             f"The {name} header has {len(value)} characters; it must have 1 to {_HEADER_LIMIT}."
         )
-        raise _invalid(name, detail)
+        raise _invalid(detail)
     return value
 
 
@@ -168,13 +167,13 @@ def _read_body(
     body: bytes, resource: str, closed: bool, generation: SourceGeneration
 ) -> tuple[Mapping[str, Any], str]:
     if not body:
-        raise _invalid("body", "The request body is empty; this call needs a JSON object.")
+        raise _invalid("The request body is empty; this call needs a JSON object.")
     try:
         document = read_json(body)
     except JsonRefused as error:
-        raise _invalid("body", f"The request body {error}.") from None
+        raise _invalid(f"The request body {error}.") from None
     if not isinstance(document, dict):
-        raise _invalid("body", f"The request body must be a JSON object, not {_kind(document)}.")
+        raise _invalid(f"The request body must be a JSON object, not {_kind(document)}.")
     values = _judge_body(document, resource, closed, generation)
     return MappingProxyType(values), _canonical(values)
 
@@ -202,14 +201,13 @@ def _judge_body(
         first = error.errors(include_url=False)[0]
     name = str(first["loc"][0])
     if first["type"] == "missing":
-        raise _invalid(name, f"The request body needs the {name!r} field.")
+        raise _invalid(f"The request body needs the {name!r} field.")
     if first["type"] == "extra_forbidden":
         assumption = None
         if not RESOURCES[resource].closed:
             assumption = "unknown_body_fields"
-        raise _invalid(name, f"The request body has no field {_quoted(name)}.", assumption)
+        raise _invalid(f"The request body has no field {_quoted(name)}.", assumption)
     raise _invalid(
-        name,
         f"The field {name!r} is invalid: {first['msg']}; the value is {_kind(document[name])}.",
     )
 
@@ -245,7 +243,7 @@ def _kind(value: Any) -> str:
             return "a large number"
         return f"the number {value!r}"
     if isinstance(value, str):
-        return f"a string of {len(value)} characters"
+        return f"a string of {count_text(len(value), 'character')}"
     if isinstance(value, list):
         return "an array"
     return "an object"
@@ -264,9 +262,9 @@ def _read_query(raw: str) -> Mapping[str, list[str]]:
     try:
         query = parse_qs(raw, keep_blank_values=True, errors="strict", max_num_fields=100)
     except UnicodeDecodeError:
-        raise _invalid("query", "The query string is not UTF-8.") from None
+        raise _invalid("The query string is not UTF-8.") from None
     except ValueError:
-        raise _invalid("query", "The query string has more than 100 parameters.") from None
+        raise _invalid("The query string has more than 100 parameters.") from None
     return MappingProxyType(query)
 
 

@@ -35,7 +35,7 @@ def set_project_powered_by_flag(change: Change, request: CallRequest, project: P
     """Show or hide the flag. Hiding it is refused while a Free workspace's domain depends on it."""
     assumption = None
     if request.values["enabled"]:
-        keeps_time = _keeps_enabled_at(change, request, project)
+        keeps_time = _keeps_enabled_at(change, project)
         if not keeps_time or change.assumptions.flag_reenabled != "kept":
             project = replace(
                 project,
@@ -54,7 +54,7 @@ def set_project_powered_by_flag(change: Change, request: CallRequest, project: P
     return reply
 
 
-def _keeps_enabled_at(change: Change, request: CallRequest, project: Project) -> bool:
+def _keeps_enabled_at(change: Change, project: Project) -> bool:
     """Return whether the flag was already on, switched on by a user who still owns the project.
 
     If a former owner switched the flag on, an owner who switches it on again sets a new time.
@@ -62,11 +62,7 @@ def _keeps_enabled_at(change: Change, request: CallRequest, project: Project) ->
     enabled_by = project.flag_enabled_by
     if enabled_by is None:
         return False
-    # Only owners can make this call, so the caller owns the project.
-    return (
-        enabled_by == request.principal.user_id
-        or role_of(change.world, enabled_by, project) == "owner"
-    )
+    return role_of(change.world, enabled_by, project) == "owner"
 
 
 def _check_domain(change: Change, project: Project) -> None:
@@ -99,7 +95,6 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
             assumptions.code_of("generation_stale"),
             f"The project's source generation is {project.source_generation}, not the expected "
             "generation.",
-            field="expected_source_generation",
             assumption="source_generation",
         )
     return _start_operation(change, request, project, INITIALIZE, expected)

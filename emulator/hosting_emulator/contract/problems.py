@@ -24,9 +24,9 @@ class Refused(Exception):
 
     Problems are defined in the contract, section Errors.
 
-    `status` and `action`, if given, override the code's status and suggested action. `field` is the
-    header, parameter or body field at fault. `why` is for the request log only, and is never sent
-    to the client. `assumption` names the assumption without which the request would not be refused.
+    `status` and `action`, if given, override the code's status and suggested action. `why` is for
+    the request log only, and is never sent to the client. `assumption` names the assumption without
+    which the request would not be refused.
     """
 
     def __init__(
@@ -36,7 +36,6 @@ class Refused(Exception):
         *,
         status: int | None = None,
         retry_after_seconds: int | None = None,
-        field: str | None = None,
         why: str | None = None,
         assumption: str | None = None,
         action: str | None = None,
@@ -57,7 +56,6 @@ class Refused(Exception):
         self.detail = detail
         self.status = status
         self.retry_after_seconds = retry_after_seconds
-        self.field = field
         self.why = why
         self.assumption = assumption
         self.action = action or PROBLEMS[code].suggested_action
