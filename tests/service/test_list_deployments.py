@@ -6,8 +6,10 @@ import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.checked_world import CheckedCalls
+from tests.support.in_process import InProcess, fresh_world
 from tests.support.response_checks import expect_problem, read_timestamp
 
 
@@ -139,6 +141,19 @@ def test_a_cursor_of_another_project_is_refused(world: CheckedCalls) -> None:
     cursor = world.deployments("?limit=5", project="docs").json["next_cursor"]
 
     expect_problem(world.deployments(f"?cursor={cursor}", project="shop"), 400, "invalid_request")
+
+
+def test_a_cursor_of_a_world_with_another_seed_is_refused_although_the_deployments_are_equal() -> (
+    None
+):
+    worlds = [InProcess(replace(fresh_world(), seed=seed)) for seed in ("one", "two")]
+    pages = [world.deployments("?limit=5").json for world in worlds]
+
+    assert pages[0]["items"] == pages[1]["items"]
+    for world, page, other_page in zip(worlds, pages, reversed(pages), strict=True):
+        assert world.deployments(f"?cursor={page['next_cursor']}").status == 200
+        refused = world.deployments(f"?cursor={other_page['next_cursor']}")
+        expect_problem(refused, 400, "invalid_request")
 
 
 @pytest.mark.over_http

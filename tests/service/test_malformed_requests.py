@@ -16,6 +16,7 @@ from tests.support.response_checks import expect_problem
 from tests.support.wire import wire
 
 JSON = {"Content-Type": "application/json"}
+KEY = "Idempotency-Key"
 MEBIBYTE = 1024 * 1024
 
 
@@ -309,23 +310,22 @@ def test_a_refusal_says_what_is_wrong_with_a_body(raw: bytes, detail: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("values", "detail"),
+    ("headers", "detail"),
     [
         (
-            [],
+            {},
             "The Idempotency-Key header is required: send 1 to 128 characters, and a new key for "
             "each request that is not a retry.",
         ),
-        ([""], "The Idempotency-Key header has 0 characters; it must have 1 to 128."),
-        (["k" * 129], "The Idempotency-Key header has 129 characters; it must have 1 to 128."),
-        (["ä" * 129], "The Idempotency-Key header has 129 characters; it must have 1 to 128."),
+        ({KEY: ""}, "The Idempotency-Key header has 0 characters; it must have 1 to 128."),
+        ({KEY: "k" * 129}, "The Idempotency-Key header has 129 characters; it must have 1 to 128."),
+        ({KEY: "ä" * 129}, "The Idempotency-Key header has 129 characters; it must have 1 to 128."),
     ],
 )
 def test_a_refusal_says_what_is_wrong_with_an_idempotency_key(
-    values: list[str], detail: str
+    headers: dict[str, str], detail: str
 ) -> None:
     world = InProcess()
-    headers = {"Idempotency-Key": value for value in values}
 
     refused = world.call("PUT", world.project_path("domains"), headers=headers)
 
