@@ -83,6 +83,7 @@ record: $(DEV_STAMP) ## renew the golden files and docs/reference after an inten
 	$(BIN)/python -m tests.lab.contract_check.whole_reports
 	RENEW_GOLDEN_FILES=1 $(BIN)/pytest -q -n 0 tests/cli/test_golden.py tests/cli/test_doctor_findings.py tests/cli/test_rich_views.py
 	$(BIN)/python -m tests.lab.judge.whole_reports
+	$(BIN)/python -m tests.conduct.findings
 	$(BIN)/python -m tests.faults.refusals
 	$(BIN)/python -m tests.faults.armed_rules
 	$(BIN)/python -m tests.contract.refusals

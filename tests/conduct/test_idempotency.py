@@ -292,7 +292,6 @@ def test_a_key_derived_from_the_body_outlives_its_intent(client: JudgedWorld):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity, finding.requests) == (OUTLIVES, "warning", [1, 2, 3])
-    assert "sent with the key 'on' (#1)" in finding.message
 
 
 def test_a_late_retry_of_a_lost_mutation_does_not_outlive_its_intent(client: JudgedWorld):
@@ -322,10 +321,6 @@ def test_a_key_reused_for_another_request_is_a_finding(client: JudgedWorld):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.requests, finding.severity) == (REUSED, [1, 2, 3], "error")
-    assert finding.message == (
-        "The key 'a' of set_project_powered_by_flag (#1) was reused with another "
-        "body (set_project_powered_by_flag, #2)."
-    )
 
 
 def test_two_users_may_use_the_same_key(client: JudgedWorld):

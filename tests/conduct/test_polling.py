@@ -26,10 +26,6 @@ def test_a_poll_before_the_requested_wait_is_a_finding(client: JudgedWorld):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.requests) == (EARLY, [1, 2])
-    assert (
-        "should have been polled after 2 s (#1), but was polled after 1.00 s (#2)"
-        in finding.message
-    )
 
 
 def test_a_client_that_waits_as_requested_gets_no_finding(client: JudgedWorld):
@@ -426,10 +422,6 @@ def test_a_client_that_stops_at_an_unknown_word_gets_a_finding():
 
     (finding,) = client.findings(final=True)
     assert (finding.rule, finding.requests) == (STOPPED, [2])
-    assert finding.message == (
-        f"Operation {operation} (running) was not polled again after a response with the unknown "
-        "progress.phase 'warming_up'."
-    )
 
 
 def test_a_client_that_continues_past_an_unknown_word_gets_no_finding():

@@ -7,6 +7,8 @@ import pytest
 from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
 from hosting_emulator.conduct.findings import SEVERITIES, Finding
 from hosting_emulator.conduct.rule_findings import MOST_REQUESTS, RuleFindings
+from hosting_emulator.conduct.rules import RULES
+from tests.conduct.findings import GOLDEN_FILE, golden_text
 from tests.support.in_process import InProcess
 
 RULE = "retried-not-retryable"
@@ -24,6 +26,13 @@ def exchanges() -> list[ExchangeView]:
     ]
     assert [view.n for view in views] == list(range(1, 31))
     return views
+
+
+def test_the_findings_of_each_rule_say_the_same_as_before():
+    text = golden_text()
+
+    assert text == GOLDEN_FILE.read_text(encoding="utf-8")
+    assert {line.partition(" ")[0] for line in text.splitlines()} >= set(RULES)
 
 
 def finding(exchanges: list[ExchangeView], *numbers: int, **options: Any) -> Finding:
