@@ -47,3 +47,14 @@ def test_a_chapter_that_keeps_nothing_still_counts_its_requests():
 
     assert (chapter.world, chapter.entries, chapter.requests) == (None, None, 1)
     assert chapter.watch.look().judged == 1
+
+
+def test_a_chapter_that_began_during_a_reset_keeps_the_usage_of_its_own_world():
+    api = InProcess()
+    chapter = Chapter(api.engine, 0)
+    api.engine.replace_world(api.world, "reset", reason="reset")
+    later_usage = api.engine.usage
+
+    chapter.end("deleted")
+
+    assert chapter.usage is later_usage

@@ -1,5 +1,6 @@
 """Rules about polling: not too early, until the operation ends, and past unknown values."""
 
+import json
 import re
 
 import pytest
@@ -131,6 +132,17 @@ def test_no_poll_is_too_early_with_the_clock_skip():
 
     assert client.broken_rules(final=True) == []
     assert any("each poll moves the clock" in remark for remark in client.conduct_report().remarks)
+
+
+@pytest.mark.parametrize(("mode", "polls"), [("skip", False), ("frozen", True)])
+def test_a_report_remarks_on_early_polls_only_if_a_poll_moved_the_clock(mode: str, polls: bool):
+    client = JudgedWorld(mode)
+    operation = client.start_operation()
+    client.dns()
+    if polls:
+        client.poll(operation)
+
+    assert client.conduct_report().remarks == []
 
 
 def test_another_user_may_poll_at_once(client: JudgedWorld):
@@ -563,3 +575,27 @@ def test_reading_all_pages_with_unknown_words_is_no_finding():
         page = client.deployments(f"?limit=40&cursor={page['next_cursor']}").json
 
     assert client.broken_rules(final=True) == []
+
+
+# --- Responses that contain no operation ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", [[], ["id"], "id", None, 5, {}, {"id": 5}, {"id": None}])
+def test_a_response_without_the_id_of_an_operation_starts_nothing_to_follow(
+    client: JudgedWorld, body: object
+):
+    client.fault(respond={"status": 202, "content": json.dumps(body)}, call="apply_project_domains")
+    client.apply_domains()
+
+    assert client.broken_rules(final=True) == []
+
+
+def test_advancing_a_frozen_clock_lets_a_response_arrive_before_a_poll_on_a_new_connection():
+    client = JudgedWorld("frozen")
+    client.connection = 1
+    operation = client.start_operation()
+    client.engine.move_by(1500)
+    client.connection = 2
+    client.poll(operation)
+
+    assert client.broken_rules() == [(EARLY, [1, 2])]

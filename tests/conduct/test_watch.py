@@ -86,6 +86,7 @@ def test_an_observation_that_nobody_uses_makes_room_for_another(monkeypatch: pyt
     assert observations.get(used.id, later_s) is used
     third = observations.begin(worlds, None, [], later_s)
 
+    assert [unused.id, used.id, third.id] == ["observation-1", "observation-2", "observation-3"]
     assert worlds.observers == [used, third]
     assert observations.get(unused.id, later_s) is None
 
@@ -131,18 +132,24 @@ def test_a_closed_observation_watches_no_world():
     assert observation not in worlds.observers
 
 
-def test_the_errors_of_judges_are_counted_and_the_first_ten_are_shown():
+@pytest.mark.parametrize(
+    ("count", "ending"), [(11, "1 more error from judges"), (13, "3 more errors from judges")]
+)
+def test_the_errors_of_judges_are_counted_and_the_first_ten_are_shown(
+    count: int, ending: str, caplog: pytest.LogCaptureFixture
+):
     errors = JudgeErrors()
-    for number in range(13):
+    for number in range(count):
         with errors.recorded("The judge"):
             raise ValueError(f"{number}" * 600)
 
     first, *others, last = errors.texts()
 
-    assert errors.count == 13
+    assert errors.count == count
     assert first == f"The judge failed: ValueError: {'0' * 600}"[:500]
     assert len(others) == 9
-    assert last == "3 more errors from judges"
+    assert last == ending
+    assert caplog.messages == ["The judge failed while it judged a client"] * 10
 
 
 def test_an_observation_of_named_worlds_watches_their_copies_and_no_other_world():

@@ -82,8 +82,6 @@ def _role(exchange: ExchangeView) -> str | None:
     """Return the caller's role in the project, or `api_key`, or None if the caller has no role."""
     entry = exchange.entry
     principal = entry.principal
-    if not principal:
-        return None
     if principal.api_key_id is not None:
         return _API_KEY
     project_id, _ = entry.about(entry.world)

@@ -178,10 +178,9 @@ class ExchangeView:
         """
         entry = self.entry
         body = entry.body
-        if self.spec is not None and self.spec.body:
-            document = self.request_body
-            if isinstance(document, dict):
-                body = msgspec.json.encode(document, order="deterministic")
+        document = self.request_body
+        if isinstance(document, dict):
+            body = msgspec.json.encode(document, order="deterministic")
         query = _brief_text(entry.query.encode("utf-8", "backslashreplace"))
         return entry.method, self.path, query, _brief(body)
 
