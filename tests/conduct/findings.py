@@ -238,9 +238,10 @@ def _(client: JudgedWorld) -> None:
 
 @story()
 def _(client: JudgedWorld) -> None:
-    """A token is sent to a dev origin."""
-    headers = {"Host": "dev-a-b-c.dev.localhost", "Authorization": f"Bearer {client.token()}"}
-    client.redeem(client.ticket().json["redeem_url"], headers)
+    """An access token and an API key are sent to a dev origin."""
+    for token in (client.token(), client.create_key().json["value"]):
+        headers = {"Host": "dev-a-b-c.dev.localhost", "Authorization": f"Bearer {token}"}
+        client.redeem(client.ticket().json["redeem_url"], headers)
 
 
 @story()
@@ -274,7 +275,7 @@ def _(client: JudgedWorld) -> None:
     """Parameters, fields and bodies are sent that no call reads."""
     client.deployments("?page_size=100")
     client.deployments("?after=abc&limit=100")
-    client.call("GET", client.project_path("edge-dns?verbose=1"))
+    client.call("GET", client.project_path(f"edge-dns?verbose=1&{'x' * 61}=1"))
     client.dns(body={"verbose": True})
     path = f"/v1/organizations/{client.organization_id()}/user-api-keys"
     client.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})

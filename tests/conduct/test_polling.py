@@ -590,6 +590,15 @@ def test_a_response_without_the_id_of_an_operation_starts_nothing_to_follow(
     assert client.broken_rules(final=True) == []
 
 
+@pytest.mark.parametrize("progress", [None, 5, [], "soon", {}, {"next_poll_after_seconds": True}])
+def test_a_response_without_advice_requests_no_wait(client: JudgedWorld, progress: object):
+    client.fault(alter={"set": {"/progress": progress}, "breaking": True})
+    operation = client.start_operation()
+    client.poll(operation)
+
+    assert client.broken_rules() == []
+
+
 def test_advancing_a_frozen_clock_lets_a_response_arrive_before_a_poll_on_a_new_connection():
     client = JudgedWorld("frozen")
     client.connection = 1

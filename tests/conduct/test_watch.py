@@ -4,6 +4,7 @@ import tracemalloc
 from time import perf_counter
 
 import pytest
+from msgspec import to_builtins
 
 from hosting_emulator.conduct import observation as observation_module
 from hosting_emulator.conduct.chapter import Chapter
@@ -111,6 +112,24 @@ def test_a_report_names_the_errors_of_the_observation_itself(monkeypatch: pytest
         "The observation failed: ValueError: broken",
         "world first: The observation of a world failed: ValueError: broken",
     ]
+
+
+def test_a_report_lists_the_requests_whose_responses_have_not_been_sent():
+    api = JudgedWorld()
+    observation = ProcessObservation("observation-1", new_worlds(), None)
+    observation.watch(api.engine)
+    in_progress: list[object] = []
+
+    def look() -> None:
+        in_progress.extend(to_builtins(observation.report().in_progress))
+
+    api.dns()
+    api.send_delayed(1000, "PUT", api.project_path("domains"), key="a", between=look)
+
+    assert in_progress == [
+        {"world": "default", "n": 2, "method": "PUT", "path": api.project_path("domains")}
+    ]
+    assert observation.report().in_progress == []
 
 
 def test_a_closed_observation_watches_no_world():

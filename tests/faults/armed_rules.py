@@ -54,6 +54,11 @@ OUTCOMES: list[tuple[Document, list[str]]] = [
     ({"fail": {}, "call": "apply_project_domains"}, ["source", "domains", "1s", "10m"]),
     ({"fail": {"phase": "building"}}, ["domains", "source"]),
     ({"fail": {"phase": "deploying", "leaves": {"hosts": ["mail"]}}}, ["domains", "10m"]),
+    ({"fail": {"leaves": {"hosts": ["mail", "production"], "dns": "revoked"}}}, ["domains"]),
+    (
+        {"fail": {"leaves": {"source": "initialized", "deployment": "ready", "dns": "revoked"}}},
+        ["source"],
+    ),
     ({"cancel": {}, "times": 1, "skip_first": 1}, ["domains", "domains", "10m"]),
     ({"stick": {"phase": "deploying"}}, ["source", "10m"]),
     ({"stick": {"phase": "deploying", "for": "1h"}, "times": 1}, ["source", "10m", "1h"]),

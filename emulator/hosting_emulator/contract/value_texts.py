@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -25,3 +26,11 @@ def count_text(count: int, thing: str) -> str:
     if count == 1:
         return f"1 {thing}"
     return f"{count:,} {thing}s"
+
+
+def list_text(parts: Sequence[str]) -> str:
+    """Join the parts of a sentence, for example `a`, `a and b` or `a, b and c`."""
+    *others, last = parts
+    if not others:
+        return last
+    return f"{', '.join(others)} and {last}"

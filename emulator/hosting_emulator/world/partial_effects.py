@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hosting_emulator.contract.value_texts import list_text
 from hosting_emulator.world.dns_authorizations import may_move_dns, move_dns_authorization
 from hosting_emulator.world.naming import hostnames
 from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE
@@ -82,4 +83,4 @@ def visible_places(effects: PartialEffects) -> str:
         places.append("in the list of deployments")
     if effects.dns:
         places.append("in the DNS authorization")
-    return f"a client sees this {' and '.join(places)}"
+    return f"a client sees this {list_text(places)}"
