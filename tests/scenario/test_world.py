@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from hosting_emulator.scenario.build import build_world
@@ -213,3 +214,19 @@ def test_a_shown_flag_was_enabled_by_the_owner_if_there_is_one(roles: str, owner
     ids = {user.alias: user.id for user in tables["users"]}
     assert project.flag_enabled
     assert project.flag_enabled_by == (owner and ids[owner])
+
+
+def test_two_users_with_the_same_alias_are_one_mistake():
+    with pytest.raises(ScenarioError, match="the alias 'ann' is already used above") as refused:
+        built_tables("  organizations: [{alias: acme}]\n  users: [{alias: ann}, {alias: ann}]")
+
+    assert list(refused.value.more) == []
+
+
+def test_the_value_of_a_key_is_stored_nowhere_in_the_world():
+    secret = "AKeyOfATestWhichIsNoSecretOfAnybody00000000"
+    tables = built_tables(f"{PEOPLE}  keys: [{{user: ann, name: ci, value: phk_{secret}}}]")
+
+    stored = msgspec.json.encode(tables).decode()
+    assert stored.count('"name":"ci"') == 1
+    assert secret not in stored

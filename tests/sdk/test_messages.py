@@ -88,7 +88,7 @@ def test_the_values_of_a_repeated_header_are_joined_whatever_the_case_of_its_nam
 
 
 def explanation(**members: Any) -> Why:
-    values = {
+    values: dict[str, Any] = {
         "operation": "01JGFJJZ00TGEYDG0VT5J9EZXF",
         "kind": "apply_project_domains",
         "project": "shop",
