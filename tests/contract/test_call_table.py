@@ -166,6 +166,11 @@ def test_an_assumption_shapes_the_calls_that_it_names_and_those_whose_row_names_
     assert shaped("source_generation") == ["initialize_managed_source"]
     assert shaped("domains_plan") == ["apply_project_domains"]
     assert shaped("default_page_size") == ["list_deployments"]
+    assert shaped("operation_path") == shaped("operation_role") == ["get_operation"]
+    assert shaped("dns_role") == ["get_dns_authorization"]
+    assert shaped("key_replayed_status") == ["create_user_api_key"]
+    assert shaped("cursor_parameter") == ["list_deployments"]
+    assert shaped("missing_environment") == ["read_database_compute"]
     assert shaped("docs_url") == []
 
 

@@ -69,6 +69,18 @@ def test_texts_are_whole_sentences_and_titles_are_titles() -> None:
 
 
 @pytest.mark.parametrize("code", PROBLEMS)
+def test_the_detail_is_the_first_sentence_of_the_meaning_as_plain_text(code: str) -> None:
+    problem = PROBLEMS[code]
+    detail = problem.detail
+
+    assert detail[0].isupper()
+    assert detail.endswith(".")
+    assert ". " not in detail
+    assert "`" not in detail
+    assert detail[1:] in problem.meaning
+
+
+@pytest.mark.parametrize("code", PROBLEMS)
 def test_a_title_contains_the_words_of_its_code(code: str) -> None:
     title = PROBLEMS[code].title
 

@@ -50,6 +50,25 @@ def test_the_log_says_which_state_a_stale_response_shows() -> None:
     ]
 
 
+def test_a_breaking_stale_read_of_an_operation_that_did_not_exist_is_a_counted_refusal() -> None:
+    api = InProcess()
+    api.advance("1m")
+    fault_id = api.add_fault(stale_read={"age": "10s", "breaking": True}, call="get_operation")
+    operation = api.apply_domains().json["id"]
+
+    refusals = [api.poll(operation) for _ in range(2)]
+
+    assert [refused.status for refused in refusals] == [404, 404]
+    detail = "No such operation exists within your access."
+    assert {refused.json["detail"] for refused in refusals} == {detail}
+    assert api.record("faults", fault_id).hits == 2
+    assert [why[0] for why in reasons(api)[1:]] == [
+        f"{fault_id} (stale_read) acted, hit {hit}: the response shows the state as of "
+        "2026-01-01T00:00:50.000Z"
+        for hit in (1, 2)
+    ]
+
+
 def test_the_log_says_that_the_skip_clock_waited_for_a_retry() -> None:
     api = InProcess(fresh_world(mode="skip"))
     api.add_fault(abort=RATE_LIMITED, times=1)

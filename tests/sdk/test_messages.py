@@ -7,7 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from hosting_emulator.messages import Exchange, HeaderValues, NextStep, Why
+from hosting_emulator.messages import (
+    AlteredPart,
+    Exchange,
+    FaultState,
+    HeaderValues,
+    NextStep,
+    Why,
+    merge_written,
+    split_written,
+)
+from hosting_emulator.messages.requests import Message
 from hosting_emulator.sdk import ControlClient, UnreadableMessage
 from tests.support.control_samples import HEALTH, exchange, fault, world
 from tests.support.fake_control import FakeControl, FakeResponse
@@ -137,3 +147,39 @@ def test_an_exchange_has_failed_if_its_status_is_an_error_or_its_response_was_lo
     summary = msgspec.convert(exchange(1, status=status, lost=lost), Exchange)
 
     assert summary.failed is failed
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "after", "text"),
+    [
+        ("/zone", '"a"', '"b"', '/zone changed from "a" to "b"'),
+        ("/extra", None, "5", "/extra was added: 5"),
+        ("Retry-After", "7", None, "Retry-After was removed: 7"),
+        ("", "{}", "[]", "the body changed from {} to []"),
+    ],
+)
+def test_an_altered_part_says_what_changed(
+    part: str, before: str | None, after: str | None, text: str
+) -> None:
+    altered = AlteredPart(fault="fault-1", part=part, before=before, after=after)
+
+    assert altered.describe() == text
+
+
+@pytest.mark.parametrize("body", ["", "{}", "[1]", "<html>", '"a"'])
+def test_the_content_of_a_message_is_parsed_json_or_its_text(body: str) -> None:
+    expected = {"": None, "{}": {}, "[1]": [1], "<html>": "<html>", '"a"': "a"}
+
+    content = Message(headers=[], body=body, body_bytes=len(body), body_cut=False).content
+
+    assert content == expected[body]
+
+
+def test_the_definition_of_a_fault_stands_beside_its_counts_and_optional_members_are_left_out() -> (
+    None
+):
+    document = fault() | {"unused": None, "note": None}
+
+    merged = merge_written(msgspec.convert(split_written(document, FaultState), FaultState))
+
+    assert merged == {name: value for name, value in document.items() if name != "note"}

@@ -187,3 +187,60 @@ def test_the_flag_has_only_the_statuses_that_its_call_lists():
     }
 
     assert statuses == {200, 400, 401, 403, 404, 409, 503}
+
+
+STARTING_CALLS = ["initialize_managed_source", "apply_project_domains"]
+OPERATION_CALLS = [*STARTING_CALLS, "get_operation"]
+#: The calls whose responses a point can vary, by point. All other points vary all calls.
+VARIED_CALLS: dict[str, list[str]] = {
+    "accepted-status": STARTING_CALLS,
+    "key-created-status": ["create_user_api_key"],
+    "key-replayed-status": ["create_user_api_key"],
+    "ticket-created-status": ["create_dev_access_ticket"],
+    "deployment-order": ["list_deployments"],
+    "permission-names": ["create_user_api_key"],
+    "lifecycle-longer": OPERATION_CALLS,
+    "operation-replay": STARTING_CALLS,
+    "flag-reenabled": ["set_project_powered_by_flag"],
+    "unknown-body-fields": ["initialize_managed_source", "create_user_api_key"],
+    "unexpected-body": [
+        "apply_project_domains",
+        "get_operation",
+        "get_dns_authorization",
+        "list_deployments",
+        "create_dev_access_ticket",
+        "read_database_compute",
+    ],
+    "page-size": ["list_deployments"],
+    "cursor-form": ["list_deployments"],
+    "id-order": [*OPERATION_CALLS, "list_deployments"],
+    "absent-fields": [
+        *OPERATION_CALLS,
+        "create_user_api_key",
+        "list_deployments",
+        "create_dev_access_ticket",
+        "read_database_compute",
+    ],
+    "scope-order": ["get_dns_authorization"],
+    "progress-absent": OPERATION_CALLS,
+    "unknown-phase": OPERATION_CALLS,
+    "unknown-reconciliation-state": OPERATION_CALLS,
+    "unknown-error-code": OPERATION_CALLS,
+    "unknown-deployment-status": ["list_deployments"],
+    "unknown-database-state": ["read_database_compute"],
+    "unknown-data-mode": ["read_database_compute"],
+    "result-content": OPERATION_CALLS,
+    "next-poll": OPERATION_CALLS,
+    "extra-fields": [
+        *OPERATION_CALLS,
+        "create_user_api_key",
+        "get_dns_authorization",
+        "list_deployments",
+        "create_dev_access_ticket",
+        "read_database_compute",
+    ],
+}
+
+
+def test_a_point_names_the_calls_whose_responses_it_can_vary():
+    assert {point.id: point.calls for point in list_points() if point.calls} == VARIED_CALLS

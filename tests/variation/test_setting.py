@@ -11,7 +11,7 @@ from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import ControlRefused
 from hosting_emulator.variation.points import VariationRefused
-from hosting_emulator.variation.world_openapi import document_absent
+from hosting_emulator.variation.world_openapi import document_absent, example_values
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from tests.properties.varied_walk import Walk
 from tests.support.checked_world import CheckedWorld
@@ -262,3 +262,17 @@ def test_a_new_world_can_begin_with_a_variation():
     assert world.commit == fresh_world().commit
     assert varied_world(world, None) is world
     Walk(world)
+
+
+def test_the_examples_of_the_document_are_from_the_first_organization_and_its_first_project():
+    world = fresh_world()
+
+    examples = example_values(world)
+
+    projects = ["shop", "blog", "docs", "labs"]
+    assert examples["organization_id"] == {"acme": world.indexes["organization:acme"]}
+    assert examples["project_id"] == {
+        alias: world.indexes[f"project:{alias}"] for alias in projects
+    }
+    assert examples["expected_source_generation"] == {"shop": 1}
+    assert list(examples["operation_id"]) == ["shop-1", "shop-2", "shop-3"]

@@ -18,7 +18,6 @@ This file must remain cheap to import, so it does not load any models or web fra
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -27,7 +26,6 @@ from typing import Final, Literal
 BY_FAULT_ONLY: Final = "By default, only fault injection makes this emulator return such a problem."
 #: The prefix of a meaning that is not stated in the contract.
 _OUR_READING = "Our reading: "
-_FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +60,8 @@ class Problem:
     @property
     def detail(self) -> str:
         """The first sentence of the meaning, which could be the detail that the service sends."""
-        meaning = self.meaning.removeprefix(_OUR_READING).replace("`", "")
-        first = _FIRST_SENTENCE.match(meaning)
-        sentence = meaning if first is None else first[0]
-        return sentence[:1].upper() + sentence[1:]
+        first, _, _ = self.meaning.removeprefix(_OUR_READING).partition(". ")
+        return f"{first[:1].upper()}{first[1:].removesuffix('.')}."
 
     def check_status(self, status: int) -> None:
         """Raise ValueError if this code cannot have the status (contract, section Errors)."""
