@@ -261,6 +261,23 @@ def test_a_member_is_added_to_an_object_with_and_without_others(before: str, aft
     assert text.add((), "b", 2).text == after
 
 
+@pytest.mark.parametrize(
+    ("alteration", "is_lasting"),
+    [
+        (Alteration(set={"/result/extra": 1}), True),
+        (Alteration(remove="/error/code"), True),
+        (Alteration(rename={"/error": "failure"}), True),
+        (Alteration(set={"/progress/phase": "x"}), False),
+        (Alteration(set={"/extra/error": 1}), False),
+        (Alteration(status=404), False),
+    ],
+)
+def test_a_change_of_the_result_or_the_error_of_an_operation_lasts(
+    alteration: Alteration, is_lasting: bool
+):
+    assert alteration.changes_lasting_part is is_lasting
+
+
 def test_a_changed_header_keeps_its_place_and_its_spelling():
     headers = (("X-Request-Id", "a"), ("Content-Type", "application/json"))
     alteration = Alteration(headers={"x-request-id": "b", "X-Extra": "c"}, breaking=True)

@@ -110,6 +110,34 @@ def test_a_claim_at_its_limit_is_accepted(changes: dict[str, Any]) -> None:
     assert response.status == (403 if "org_id" in changes else 200)
 
 
+def test_a_token_that_was_accepted_is_refused_once_the_audience_has_changed() -> None:
+    api = InProcess()
+
+    assert api.dns().status == 200
+    api.set_assumptions(token_audience="another-api")
+
+    assert api.dns().status == 401
+
+
+@pytest.mark.parametrize(("characters", "status"), [(1_000, 200), (10_000, 401)])
+def test_a_token_that_is_much_longer_than_any_real_one_is_refused(
+    characters: int, status: int
+) -> None:
+    api = InProcess()
+
+    assert api.dns(token=signed(api, note="x" * characters)).status == status
+
+
+def test_the_header_of_a_token_names_the_key_that_signed_it() -> None:
+    api = InProcess()
+    tokens = api.engine.access_tokens
+
+    header, _, _ = token_parts(api.token())
+
+    assert header == {"alg": "EdDSA", "typ": "JWT", "kid": tokens.kid}
+    assert tokens.kid in {key["kid"] for key in tokens.jwks()["keys"]}
+
+
 def test_the_response_names_the_algorithm_that_the_issuer_uses() -> None:
     api = InProcess()
     token = jwt.encode(claims_in(api), "secret" * 8, "HS256")

@@ -6,8 +6,9 @@ import pytest
 
 from hosting_emulator.engine import history
 from hosting_emulator.engine.explanations.commits import describe_changes
-from hosting_emulator.engine.history import History, TooManySnapshots
+from hosting_emulator.engine.history import History, SavedState, TooManySnapshots, planned_in
 from tests.support.in_process import InProcess, fresh_world
+from tests.support.stories import scenario_world
 
 
 def numbers(commits: History) -> list[int]:
@@ -72,3 +73,95 @@ def test_a_commit_that_changes_no_status_describes_no_change():
     api.intervene("remove_deployments", project="shop", count=2)
 
     assert describe_changes(api.engine.history[-1]) == []
+
+
+# --- Earlier states -------------------------------------------------------------------------------
+
+
+def test_the_state_after_a_commit_includes_the_counts_of_the_same_request():
+    api = InProcess()
+    api.add_fault(connection_reset={}, after_commit=True, times=1)
+    api.set_flag(False)
+    api.set_flag(True)
+    history = api.engine.history
+
+    titles = [(commit.number, commit.title) for commit in history]
+    assert titles == [
+        (1, "began"),
+        (2, "fault-1 armed"),
+        (3, "set_project_powered_by_flag"),
+        (4, "faults counted"),
+        (5, "set_project_powered_by_flag"),
+        (6, "faults counted"),
+    ]
+    states = {number: history.state_after(number) for number, _ in titles}
+    assert {number: state and state.commit for number, state in states.items()} == {
+        1: 1,
+        2: 2,
+        3: 4,
+        4: 4,
+        5: 6,
+        6: 6,
+    }
+    assert history.state_after(7) is None
+
+
+def test_the_state_at_a_time_is_the_state_after_the_last_commit_made_by_then():
+    api = InProcess()
+    began_ms = api.world.at_ms
+    for seconds in (0, 10, 20):
+        api.advance(f"{seconds}s")
+        api.set_flag(seconds != 10)
+
+    flags = [
+        _flag(api, began_ms + offset_ms) for offset_ms in (0, 9_999, 10_000, 29_999, 30_000, 99_999)
+    ]
+    assert flags == [True, True, False, False, True, True]
+
+
+def test_the_state_at_a_time_ignores_commits_that_a_rewind_undid():
+    api = InProcess()
+    before = SavedState(api.world, api.world.at_ms)
+    api.advance("10s")
+    api.set_flag(False)
+    api.engine.restore(before)
+    api.advance("20s")
+
+    assert _flag(api, api.world.at_ms - 5_000) is True
+
+
+def _flag(api: InProcess, at_ms: int) -> bool:
+    """Return whether the flag of the project shop was on at a time."""
+    world = api.engine.history.world_at(at_ms)
+    return bool(world.tables["projects"][api.project_id()].flag_enabled)
+
+
+def test_the_history_names_what_a_timeline_did():
+    api = InProcess(
+        scenario_world(
+            """
+            world: {extends: default}
+            timeline:
+              - {at: 1h, intervene: {set_plan: {organization: acme, plan: free}}}
+            """
+        )
+    )
+    api.advance("1h")
+
+    (entry,) = planned_in(api.engine.history[-1].writes)
+    assert entry.happened
+    assert entry.message == "acme is on the free plan"
+
+
+def test_the_commits_of_a_variation_have_titles():
+    api = InProcess()
+    api.vary("1")
+    api.dns()
+    assert api.variation is not None
+    api.vary("2")
+    assert api.variation is not None
+    assert api.variation.varied == {}
+    api.unvary()
+
+    titles = [commit.title for commit in api.engine.history]
+    assert titles == ["began", "variation set", "variation set", "variation removed"]

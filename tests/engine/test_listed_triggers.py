@@ -6,6 +6,7 @@ import pytest
 
 from hosting_emulator.engine.triggers import triggers_of
 from tests.support.in_process import InProcess
+from tests.support.stories import scenario_world
 
 
 @pytest.fixture
@@ -66,3 +67,41 @@ def test_a_fault_on_handshakes_waits_for_a_handshake(api: InProcess):
 
     assert trigger.waits_for == "a TLS handshake"
     assert trigger.unused == "there was no TLS handshake while the fault was armed"
+
+
+def test_a_removed_rule_keeps_its_place_among_those_of_its_category(api: InProcess):
+    api.add_fault(timeout={}, call="list_deployments")
+    api.add_outcome(fail={})
+    api.add_fault(latency={"delay_ms": 1}, call="list_deployments")
+    api.disarm("fault-1")
+    api.disarm("outcome-1")
+
+    listed = api.listed_rules(with_removed=True)
+
+    assert [trigger.id for trigger in listed] == ["fault-1", "fault-2", "outcome-1"]
+    assert [trigger.id for trigger in api.listed_rules(with_removed=False)] == ["fault-2"]
+    assert (listed[0].spent, listed[0].waits_for) == (True, None)
+    assert str(listed[0].unused).startswith("fault-1 was removed before it acted; ")
+
+
+@pytest.mark.parametrize(
+    ("after", "waits_for"),
+    [
+        ("after_calls: 1", "1 more successful call"),
+        ("after_calls: 2", "2 more successful calls"),
+        ("after_calls: 2, call: list_deployments", "2 more successful calls of list_deployments"),
+    ],
+)
+def test_a_timeline_entry_says_for_how_many_calls_it_waits(after: str, waits_for: str):
+    world = scenario_world(
+        f"""
+        world: {{extends: default}}
+        timeline:
+          - {{{after}, intervene: {{set_plan: {{organization: acme, plan: free}}}}}}
+        """
+    )
+
+    (trigger,) = triggers_of(InProcess(world).engine)
+
+    assert trigger.waits_for == waits_for
+    assert trigger.unused == f"the entry is waiting for {waits_for}"

@@ -10,7 +10,7 @@ import pytest
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.explanations.trail import Explanations
 from hosting_emulator.engine.keeper import Keeper
-from hosting_emulator.engine.request_log import BODY_KEPT, CAPACITY
+from hosting_emulator.engine.request_log import BODY_KEPT, CAPACITY, RequestLog
 from hosting_emulator.engine.request_views import exchange_summary, problem_of
 from tests.support.in_process import InProcess
 
@@ -362,3 +362,41 @@ def test_a_request_is_about_the_project_and_the_organization_of_its_path_or_call
 
     project_id = None if project is None else api.project_id(project)
     assert entry.about(api.world) == (project_id, api.organization_id(organization))
+
+
+def test_names_of_responses_start_again_once_the_log_is_cleared():
+    log = RequestLog()
+
+    names = [
+        log.name_response(request, key) for request, key in (("a", ""), ("a", "k"), ("b", "k"))
+    ]
+    log.clear()
+
+    assert names == ["a 1", "a 2", "a 2"]
+    assert log.name_response("b", "k") == "b 1"
+
+
+@pytest.mark.parametrize(
+    ("code", "logged"),
+    [
+        ("forbidden", "forbidden"),
+        ("brand_new", "resource_not_found"),
+        (5, "resource_not_found"),
+    ],
+)
+def test_the_log_shows_an_altered_code_if_the_contract_has_it(code: object, logged: str):
+    api = InProcess()
+    api.add_fault(alter={"set": {"/code": code}, "breaking": True})
+    api.dns(user="outsider")
+
+    assert api.engine.log.newest(1)[0].code == logged
+
+
+def test_the_log_shows_no_media_type_if_a_fault_removed_it():
+    api = InProcess()
+    api.add_fault(alter={"headers": {"Content-Type": None}, "breaking": True})
+    api.dns()
+
+    entry = api.engine.log.newest(1)[0]
+    assert entry.content_type == ""
+    assert entry.own_status == 200

@@ -112,7 +112,7 @@ def after_the_removal_of_its_outcome() -> tuple[InProcess, str]:
     api = world()
     outcome = api.add_outcome(stick={"phase": "deploying"}, while_={"plan": "free"})
     operation = started(api)
-    api.disarm_outcome(outcome)
+    api.disarm(outcome)
     return api, operation
 
 

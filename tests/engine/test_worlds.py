@@ -231,3 +231,16 @@ def test_a_world_that_cannot_be_saved_does_not_prevent_saving_the_others(worlds,
         worlds.rest()
 
     assert [engine.world.clock.machine_ms for engine in engines[1:]] == [machine.at_ms] * 2
+
+
+def test_a_scaled_clock_is_stored_with_its_current_time_before_the_process_ends():
+    machine = Machine()
+    worlds = new_worlds(machine)
+    engine = worlds.create("scaled", "seed", world_origin("scaled", 60), ephemeral=True)
+    began_ms = engine.now_ms()
+    machine.at_ms += 1000
+
+    worlds.rest()
+
+    clock = engine.world.clock
+    assert (clock.world_ms, clock.machine_ms) == (began_ms + 60_000, machine.at_ms)

@@ -18,8 +18,10 @@ from referencing.jsonschema import DRAFT202012
 
 from hosting_emulator.contract.assumption_table import describe
 from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.sample_responses import sample_problem, sample_success
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import cli
 from tests.openapi.contrary import CONTRARY
@@ -423,6 +425,29 @@ def test_the_schema_of_the_source_generation_follows_the_assumption(
 
     assert schema.get("minimum") == minimum
     assert schema["description"].startswith(description)
+
+
+@pytest.mark.parametrize("spec", ALL_CALLS.values(), ids=lambda spec: spec.call_id)
+def test_the_sample_responses_of_a_call_fit_the_document_and_have_every_field(spec: CallSpec):
+    for variant in (0, 1):
+        success = sample_success(spec, Assumptions(), variant)
+        document = json.loads(success.body)
+        assert complaints(DOCUMENT, f"#/components/schemas/{spec.response}", document) == []
+        assert (
+            document.keys() == DOCUMENT["components"]["schemas"][spec.response]["properties"].keys()
+        )
+        for code in ("forbidden", "rate_limited"):
+            problem = sample_problem(spec, code, Assumptions(), variant)
+            document = json.loads(problem.body)
+            assert complaints(DOCUMENT, "#/components/schemas/ProblemDetails", document) == []
+            assert document["status"] == problem.status
+            assert document["suggested_action"] == PROBLEMS[code].suggested_action
+            assert document["request_id"] == problem.header("X-Request-Id")
+            wait = "1" if code == "rate_limited" else None
+            assert (problem.header("Retry-After"), str(document.get("retry_after_seconds"))) == (
+                wait,
+                str(wait),
+            )
 
 
 def test_the_public_document_does_not_require_an_ignored_source_generation():

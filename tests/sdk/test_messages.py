@@ -168,7 +168,7 @@ def test_an_altered_part_says_what_changed(
 
 @pytest.mark.parametrize("body", ["", "{}", "[1]", "<html>", '"a"'])
 def test_the_content_of_a_message_is_parsed_json_or_its_text(body: str) -> None:
-    expected = {"": None, "{}": {}, "[1]": [1], "<html>": "<html>", '"a"': "a"}
+    expected: dict[str, object] = {"": None, "{}": {}, "[1]": [1], "<html>": "<html>", '"a"': "a"}
 
     content = Message(headers=[], body=body, body_bytes=len(body), body_cut=False).content
 

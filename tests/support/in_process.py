@@ -24,16 +24,24 @@ from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.explanations.operations import why
 from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
+from hosting_emulator.engine.triggers import rule_triggers
 from hosting_emulator.engine.world_variation import unvary, variation_view, vary
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.faults.arming import arm
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import read_intervention
-from hosting_emulator.messages import VariationState
+from hosting_emulator.messages import Trigger, VariationState
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import AuthorizationGrant, WorldSource
-from hosting_emulator.world.tables import ASSUMPTIONS, OUTCOMES, PROJECTS, SINGLETON_KEY, USERS
+from hosting_emulator.world.tables import (
+    ASSUMPTIONS,
+    FAULTS,
+    OUTCOMES,
+    PROJECTS,
+    SINGLETON_KEY,
+    USERS,
+)
 from hosting_emulator.world.value import Change, World
 from tests.support.calls import Calls, Response, fault_document
 
@@ -309,10 +317,19 @@ class InProcess(Calls):
     def add_outcome(self, **outcome: Any) -> str:
         return self._arm(outcome, OUTCOME)
 
-    def disarm_outcome(self, outcome_id: str) -> None:
+    def disarm(self, rule_id: str) -> None:
+        """Remove an armed fault or outcome."""
         change = self.engine.begin_change()
-        change.delete(OUTCOMES, outcome_id)
-        self.engine.commit(change, f"{outcome_id} removed")
+        change.delete(FAULTS if rule_id.startswith("fault") else OUTCOMES, rule_id)
+        self.engine.commit(change, f"{rule_id} removed")
+
+    def listed_rules(self, *, with_removed: bool) -> list[Trigger]:
+        """Return the faults and then the outcomes as triggers, on request with removed ones."""
+        return [
+            trigger
+            for category in (FAULT, OUTCOME)
+            for trigger in rule_triggers(self.engine, category, with_removed=with_removed)
+        ]
 
     def _arm(self, fields: Mapping[str, Any], family: RuleCategory) -> str:
         change = self.engine.begin_change()
