@@ -14,6 +14,7 @@ from hosting_emulator.contract.call_table import (
     CallTable,
     Match,
     MethodRefused,
+    PathRefused,
     describe_calls,
     problem_codes,
 )
@@ -140,6 +141,45 @@ def test_a_path_with_another_suffix_is_another_path(ninth, method, path, allow):
         ninth.find(method, path)
 
     assert refused.value.allow == allow
+
+
+CHECK_THE_PATH = "Check the method and the path of the request."
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/nowhere", "no call has this path"),
+        (
+            "/v1/projects/P/dns",
+            "no call has this path; did you mean GET /v1/projects/{project_id}/edge-dns?",
+        ),
+    ],
+)
+def test_a_path_of_no_call_is_refused_with_the_most_similar_path_as_the_reason(path, why):
+    with pytest.raises(PathRefused) as caught:
+        TABLE.find("GET", path)
+
+    refused = caught.value
+    assert str(refused) == "resource_not_found: The API has no such path."
+    assert (refused.status, refused.why, refused.action) == (None, why, CHECK_THE_PATH)
+
+
+@pytest.mark.parametrize("method", ["POST", "P" * 32, "P" * 33])
+def test_the_refusal_of_a_wrong_method_says_the_same_in_all_its_forms(method):
+    with pytest.raises(MethodRefused) as caught:
+        TABLE.find(method, "/v1/projects/P/edge-dns")
+
+    refused = caught.value
+    assert str(refused) == (
+        f"invalid_request: This path does not allow {method[:32]}; it allows GET."
+    )
+    assert (refused.status, refused.assumption, refused.allow) == (405, "wrong_method", "GET")
+    assert (refused.subject, refused.subject_id) == ("project", "P")
+    unknown = refused.as_unknown_path()
+    assert str(unknown) == "resource_not_found: The API has no such path."
+    assert (unknown.status, unknown.assumption) == (None, "wrong_method")
+    assert (unknown.why, unknown.action) == ("the path allows GET", CHECK_THE_PATH)
 
 
 def test_a_request_of_no_call_is_not_recognized():
