@@ -1,20 +1,36 @@
-"""A name stands for one assumption, which is either fixed or can be set."""
+"""A name stands for one assumption, which is either fixed or can be set, and quotes the contract."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from hosting_emulator.contract.assumption_table import affects_call
+from hosting_emulator.contract.assumption_table import affects_call, describe
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.fixed_assumptions import FIXED
 from tests.contract.refusals import GOLDEN_FILE, golden_text
+
+_CONTRACT_FILE = Path(__file__).parents[1] / "support" / "contract.txt"
+#: The contract, with each line break as a space.
+CONTRACT = " ".join(_CONTRACT_FILE.read_text(encoding="utf-8").split())
 
 
 def test_no_assumption_is_both_fixed_and_settable() -> None:
     both = FIXED.keys() & set(Assumptions.__struct_fields__)
 
     assert both == set(), "delete the row in contract/fixed_assumptions.py, or choose another name"
+
+
+@pytest.mark.parametrize("row", describe(Assumptions()), ids=lambda row: row["name"])
+def test_the_sentences_that_an_assumption_quotes_are_in_the_contract(row: dict[str, Any]) -> None:
+    """Only notes in brackets, such as `[no status given]`, are not quoted."""
+    for sentence in (row["sentence"], row["contradicts"]):
+        parts = [part.strip(" .,:;)") for part in re.split(r"\[[^\]]*\]", sentence)]
+        assert [part for part in parts if part not in CONTRACT] == []
 
 
 def test_each_value_is_accepted_or_refused_with_the_same_reason_as_before() -> None:
