@@ -438,6 +438,8 @@ def replayed_key(api: InProcess) -> None:
         (all_deployments, ["deployment_order", "last_page_cursor"]),
         (InProcess.compute, []),
         (lambda api: api.compute(""), ["missing_environment", "problem_statuses:"]),
+        (lambda api: api.set_flag(True), ["flag_reenabled"]),
+        (lambda api: api.set_flag(False, project="blog"), []),
         (InProcess.apply_domains, ["accepted_status", "domains_profile"]),
         (replayed_domains, ["operation_replay"]),
         (InProcess.create_key, ["key_created_status"]),

@@ -63,6 +63,8 @@ def _deciding_success(assumptions: Assumptions, entry: Entry, spec: CallSpec) ->
     """Yield the names of the assumptions that determined a successful response that was not a replay."""
     if isinstance(spec.success, AssumedStatus):
         yield spec.success.assumption
+    if entry.assumption is not None:
+        yield entry.assumption
     if spec.success_assumption is not None:
         yield spec.success_assumption
     if spec.path_assumption is not None:
