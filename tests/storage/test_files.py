@@ -86,7 +86,44 @@ def test_a_file_is_synced_before_it_gets_its_name_and_its_folder_after_that(
     assert (path.read_bytes(), syncs) == (b"second", [(False, False), (True, True)])
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_temporary_file(tmp_path: Path):
+@pytest.mark.parametrize("step", ["open", "fsync"])
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+):
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(path, b"new")
+    monkeypatch.undo()
+
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_folder_that_cannot_be_synced_causes_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "file"
+    fsync = os.fsync
+
+    def files_only(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(22, "Invalid argument")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", files_only)
+
+    write_atomically(path, b"new")
+
+    assert path.read_bytes() == b"new"
+
+
+def test_content_that_cannot_be_produced_leaves_the_old_file(tmp_path: Path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
 

@@ -1,13 +1,11 @@
 """Snapshots: one readable file holds a whole world, which is the same when it is read again."""
 
 import json
-import os
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.storage.files import write_atomically
 from hosting_emulator.storage.format import FormatRefused, StateRefused
 from hosting_emulator.storage.rows import read_row, rows_of
 from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
@@ -193,39 +191,3 @@ def test_a_snapshot_of_another_format_says_how_to_keep_its_content(path, written
         "content of a world, record it as a scenario with the build that wrote the files "
         "(`hosting-emulator scenario record world.yaml`)"
     )
-
-
-# --- writing files ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("step", ["open", "fsync"])
-def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch, step):
-    path = tmp_path / "file"
-    write_atomically(path, b"old")
-
-    def fail(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, step, fail)
-    with pytest.raises(OSError, match="No space left"):
-        write_atomically(path, b"new")
-    monkeypatch.undo()
-
-    assert path.read_bytes() == b"old"
-    assert [file.name for file in tmp_path.iterdir()] == ["file"]
-
-
-def test_a_folder_that_cannot_be_synced_causes_no_failure(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    fsync = os.fsync
-
-    def files_only(descriptor):
-        if os.path.isdir(f"/proc/self/fd/{descriptor}"):  # noqa: PTH112 - a path of the system
-            raise OSError(22, "Invalid argument")
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", files_only)
-
-    write_atomically(path, b"new")
-
-    assert path.read_bytes() == b"new"
