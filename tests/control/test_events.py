@@ -78,6 +78,9 @@ class EventSource:
         response = await self.client.get(path, headers=headers)
         assert response.status == 200
         assert response.content_type == "text/event-stream"
+        # Neither caches nor proxies may hold events back.
+        assert response.headers["Cache-Control"] == "no-store"
+        assert response.headers["X-Accel-Buffering"] == "no"
         listener = Listener(response)
         listener.first_block = await listener.block()
         return listener

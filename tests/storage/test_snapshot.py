@@ -6,9 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hosting_emulator.storage import snapshot
 from hosting_emulator.storage.format import FormatRefused, StateRefused
 from hosting_emulator.storage.rows import read_row, rows_of
-from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
+from hosting_emulator.storage.snapshot import SnapshotStopped, read_snapshot, write_snapshot
 from tests.support.builds import full_version
 from tests.support.in_process import InProcess, fresh_world
 from tests.support.worlds_on_disk import make_changes, world_content, world_indexes
@@ -191,3 +192,27 @@ def test_a_snapshot_of_another_format_says_how_to_keep_its_content(path, written
         "content of a world, record it as a scenario with the build that wrote the files "
         "(`hosting-emulator scenario record world.yaml`)"
     )
+
+
+# --- stopping ---------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_that_is_stopped_at_any_check_leaves_the_old_file(path, world, monkeypatch):
+    monkeypatch.setattr(snapshot, "_ROWS_BETWEEN_CHECKS", 10)
+    old = path.read_bytes()
+    checks = []
+
+    def count_check():
+        checks.append(True)
+        return False
+
+    write_snapshot(path, world, "new", count_check)
+    path.write_bytes(old)
+    row_count = len(list(rows_of(world)))
+    assert len(checks) > row_count // 10 + len(json.loads(old))
+
+    for number in range(len(checks)):
+        results = iter([False] * number + [True])
+        with pytest.raises(SnapshotStopped):
+            write_snapshot(path, world, "new", lambda results=results: next(results))
+        assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == {path.name: old}

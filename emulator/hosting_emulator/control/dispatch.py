@@ -40,7 +40,7 @@ async def handle(context: Context, path: str) -> web.StreamResponse:
         route, values = _find_route(method, rest)
         response = await _respond(context, route, values)
     except _WrongMethod as refusal:
-        allowed = ", ".join(refusal.allowed)
+        allowed = str(refusal)
         return responses.problem(
             405, "Wrong method", f"this path accepts only {allowed}", Allow=allowed
         )
@@ -64,12 +64,8 @@ async def handle(context: Context, path: str) -> web.StreamResponse:
 class _WrongMethod(Exception):
     """Raised if the path exists but does not accept the request's method.
 
-    `allowed` contains the methods that the path accepts.
+    The message lists the methods that the path accepts.
     """
-
-    def __init__(self, allowed: list[str]) -> None:
-        super().__init__(", ".join(allowed))
-        self.allowed = allowed
 
 
 def _find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
@@ -94,7 +90,7 @@ def _find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
     if not allowed:
         detail = "the control API has no such path; see /_emulator/docs/control-api"
         raise ControlRefusal(404, "No such path", detail)
-    raise _WrongMethod(sorted(allowed))
+    raise _WrongMethod(", ".join(sorted(allowed)))
 
 
 async def _respond(context: Context, route: Route, values: Mapping[str, str]) -> web.StreamResponse:
