@@ -197,22 +197,30 @@ def test_a_snapshot_of_another_format_says_how_to_keep_its_content(path, written
 # --- stopping ---------------------------------------------------------------------------------------
 
 
-def test_a_snapshot_that_is_stopped_at_any_check_leaves_the_old_file(path, world, monkeypatch):
-    monkeypatch.setattr(snapshot, "_ROWS_BETWEEN_CHECKS", 10)
-    old = path.read_bytes()
+def count_of_checks(path, world, monkeypatch, rows_between_checks):
+    """Return how often a snapshot checks whether it should stop."""
+    monkeypatch.setattr(snapshot, "_ROWS_BETWEEN_CHECKS", rows_between_checks)
     checks = []
+    write_snapshot(path, world, "new", lambda: bool(checks.append(True)))
+    return len(checks)
 
-    def count_check():
-        checks.append(True)
-        return False
 
-    write_snapshot(path, world, "new", count_check)
+def test_a_snapshot_that_is_stopped_at_any_check_leaves_the_old_file(path, world, monkeypatch):
+    old = path.read_bytes()
+    count = count_of_checks(path, world, monkeypatch, 10)
     path.write_bytes(old)
-    row_count = len(list(rows_of(world)))
-    assert len(checks) > row_count // 10 + len(json.loads(old))
 
-    for number in range(len(checks)):
+    for number in range(count):
         results = iter([False] * number + [True])
         with pytest.raises(SnapshotStopped):
             write_snapshot(path, world, "new", lambda results=results: next(results))
         assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == {path.name: old}
+
+
+def test_a_long_snapshot_checks_again_after_a_number_of_rows(path, world, monkeypatch):
+    row_count = len(list(rows_of(world)))
+
+    for_each_row = count_of_checks(path, world, monkeypatch, 1)
+    for_all_rows = count_of_checks(path, world, monkeypatch, row_count)
+
+    assert for_each_row - for_all_rows == row_count - 1
