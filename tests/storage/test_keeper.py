@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hosting_emulator.storage import files
 from hosting_emulator.storage import keeper as keepers
@@ -159,6 +160,19 @@ def test_a_reset_overtakes_a_slow_snapshot(tmp_path, monkeypatch):
 
         assert stored_world.read().seed == "another"
         assert list(stored_world.path.glob("journal-*")) == []
+
+
+def test_a_deleted_folder_is_rewritten_with_the_world_that_replaced_another(stored_world):
+    make_changes(stored_world.api)
+    commit = stored_world.api.world.commit + 1
+    other = replace(fresh_world(seed="other"), commit=commit)
+    stored_world.keeper.replace(other)
+    shutil.rmtree(stored_world.path)
+
+    assert stored_world.keeper.repair()
+
+    assert world_content(stored_world.read()) == world_content(other)
+    assert not stored_world.keeper.repair()
 
 
 def test_a_fold_that_begins_after_a_reset_does_not_bring_back_the_old_world(tmp_path):

@@ -114,18 +114,21 @@ class Journal:
         """Whether the open file has been deleted. Its lines are then lost when it is closed."""
         return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink == 0
 
-    def condition(self) -> Literal["intact", "missing", "replaced", "shortened"]:
-        """Return how the file at the journal's path differs from the open file. Raises OSError."""
+    def condition(self) -> Literal["intact", "incomplete", "replaced"]:
+        """Return how the file at the journal's path differs from the open file. Raises OSError.
+
+        A deleted or shortened file is `incomplete`.
+        """
         if self._descriptor < 0:
             return "intact"  # the journal is closed, and the next append will start a new one
         try:
             at_path = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
-            return "missing"
+            return "incomplete"
         if not os.path.samestat(at_path, os.fstat(self._descriptor)):
             return "replaced"
         if at_path.st_size < self.size:
-            return "shortened"
+            return "incomplete"
         return "intact"
 
     def append(self, line: bytes) -> None:
