@@ -178,6 +178,28 @@ def test_the_clock_names_the_next_event(api: HttpWorld):
     assert document_at(api, "clock")["next_event"] == f"{following} deploying"
 
 
+def test_a_summary_counts_what_there_is_and_nothing_that_was_removed(api: HttpWorld):
+    before = document_at(api, "")["counts"]
+
+    api.emulator.intervene("add_deployments", project="shop", count=5)
+    api.emulator.intervene("remove_deployments", project="shop", count=3)
+    api.apply_domains()
+    api.create_key("ci")
+    api.create_key("cd")
+    for _ in range(3):
+        api.ticket()
+
+    after = document_at(api, "")["counts"]
+    differences = {name: after[name] - before[name] for name in after}
+    assert differences == {
+        "projects": 0,
+        "operations": 6,
+        "deployments": 2,
+        "tickets": 3,
+        "api_keys": 2,
+    }
+
+
 def test_a_summary_has_the_generation_that_is_expected_next(api: HttpWorld):
     def generation() -> int:
         projects = document_at(api, "")["projects"]

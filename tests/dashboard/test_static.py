@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import urllib.error
 import urllib.request
 from urllib.parse import urlsplit
@@ -43,9 +44,18 @@ def test_a_static_file_is_served_and_revalidated_by_its_etag(api: HttpWorld, nam
     assert headers["Content-Type"] == kind
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-cache"
+    assert re.fullmatch(r'"[0-9a-f]{32}"', headers["ETag"])
     for etag in (headers["ETag"], f'"other", W/{headers["ETag"]}', "*"):
         assert fetch(api, name, If_None_Match=etag)[::2] == (304, b"")
     assert fetch(api, name, If_None_Match='"other"')[0] == 200
+
+
+def test_the_style_sheet_of_the_documentation_is_served(api: HttpWorld):
+    url = f"{api.emulator.control.control_url}/docs/style.css"
+
+    with urllib.request.urlopen(url) as response:
+        assert response.status == 200
+        assert response.headers["Content-Type"] == "text/css; charset=utf-8"
 
 
 @pytest.mark.parametrize(

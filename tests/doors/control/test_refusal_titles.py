@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from pytest_aiohttp import AiohttpClient
 
+from tests.support.emulator_in_loop import EmulatorServer
 from tests.support.http_world import HttpWorld
 
 PAST = "2025-01-01T00:00:00Z"
 REFUSALS: list[tuple[str, str, Any, int, str]] = [
     ("GET", "/nothing", None, 404, "No such path"),
+    ("DELETE", "/health", None, 405, "Wrong method"),
+    ("GET", "/docs/nothing", None, 404, "No such page"),
+    ("GET", "/docs/errors/nothing", None, 404, "No such problem"),
+    ("GET", "/static/nothing", None, 404, "No such file"),
     ("GET", "/worlds/nothing", None, 404, "No such world"),
     ("GET", "/worlds/{world}/requests?lmit=1", None, 400, "Bad query"),
     ("GET", "/worlds/{world}/requests?limit=0", None, 400, "Bad limit"),
@@ -86,16 +93,15 @@ REFUSALS: list[tuple[str, str, Any, int, str]] = [
     ("POST", "/worlds", {"ttl": "soon"}, 400, "Bad ttl"),
     ("POST", "/worlds", {"assumptions": {"rate_limit": "rarely"}}, 400, "Assumption refused"),
     ("POST", "/worlds", {"vary_only": ["page-size"]}, 400, "Variation refused"),
+    ("POST", "/worlds", {"vary": "7", "vary_only": ["nothing"]}, 400, "Variation refused"),
     ("POST", "/worlds", {"scenario": {"name": "nothing"}}, 404, "Scenario refused"),
     ("GET", "/observations/nothing", None, 404, "No such observation"),
     ("DELETE", "/protected-faults/nothing", None, 404, "No such protected fault"),
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body", "status", "title"), REFUSALS)
-def test_a_refusal_of_the_control_api_has_its_status_and_title(
-    api: HttpWorld, method: str, path: str, body: Any, status: int, title: str
-) -> None:
+def refusal_of(api: HttpWorld, method: str, path: str, body: Any = None) -> tuple[int, str]:
+    """Return the status and the title of a refusal."""
     content = None
     if body is not None:
         content = json.dumps(body).encode()
@@ -107,5 +113,78 @@ def test_a_refusal_of_the_control_api_has_its_status_and_title(
 
     with refused.value as response:
         problem = json.loads(response.read())
-    assert (response.code, problem["title"]) == (status, title)
-    assert problem["status"] == status
+    assert problem["status"] == response.code
+    return response.code, problem["title"]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "status", "title"), REFUSALS)
+def test_a_refusal_of_the_control_api_has_its_status_and_title(
+    api: HttpWorld, method: str, path: str, body: Any, status: int, title: str
+) -> None:
+    assert refusal_of(api, method, path, body) == (status, title)
+
+
+def test_the_refusals_to_move_an_operation_have_their_status_and_title(api: HttpWorld) -> None:
+    operation = api.initialize().json["id"]
+    advance = ("POST", "/worlds/{world}/clock/advance", {"until_operation": operation})
+    step = ("POST", f"/worlds/{{world}}/operations/{operation}/step", {})
+
+    api.emulator.intervene("stick_operation", operation=operation)
+    assert refusal_of(api, *advance) == (409, "Nothing is scheduled")
+    api.emulator.intervene("cancel_operation", operation=operation)
+    assert refusal_of(api, *step) == (409, "Operation not stepped")
+
+
+def test_a_token_for_nobody_is_refused_if_no_organization_has_an_owner(api: HttpWorld) -> None:
+    world = {"organizations": [{"alias": "acme"}], "users": []}
+    scenario = {"name": "empty", "description": "Nobody is here.", "world": world}
+    api.emulator.load_scenario(text=json.dumps(scenario))
+
+    assert refusal_of(api, "POST", "/worlds/{world}/tokens", {}) == (409, "Nobody")
+
+
+@pytest.mark.parametrize(
+    ("path", "limit", "title"),
+    [
+        (
+            "worlds/default/snapshots",
+            "hosting_emulator.engine.history.MOST_SNAPSHOTS",
+            "Too many snapshots",
+        ),
+        (
+            "observations",
+            "hosting_emulator.conduct.observation.MOST_OBSERVATIONS",
+            "Too many observations",
+        ),
+    ],
+)
+async def test_a_snapshot_or_an_observation_beyond_the_limit_is_refused(
+    aiohttp_client: AiohttpClient,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    limit: str,
+    title: str,
+) -> None:
+    monkeypatch.setattr(limit, 2)
+    client = await aiohttp_client(EmulatorServer())
+
+    responses = [await client.post(f"/_emulator/{path}", json={}) for _ in range(3)]
+
+    assert [response.status for response in responses] == [201, 201, 409]
+    assert (await responses[2].json(content_type=None))["title"] == title
+
+
+async def test_a_stored_world_that_has_changed_is_replaced_only_on_request(
+    aiohttp_client: AiohttpClient, tmp_path: Path
+) -> None:
+    client = await aiohttp_client(EmulatorServer(data_dir=tmp_path / "data"))
+    world = "/_emulator/worlds/default"
+    scenario = {"text": "name: other\ndescription: Another world."}
+    await client.post(f"{world}/interventions", json={"hold_claim": {"project": "shop"}})
+
+    refused = await client.post(f"{world}/scenario", json=scenario)
+    replaced = await client.post(f"{world}/scenario", json={**scenario, "replace": True})
+
+    problem = await refused.json(content_type=None)
+    assert (refused.status, problem["title"]) == (409, "World has changed")
+    assert replaced.status == 200
