@@ -13,7 +13,14 @@ from hosting_emulator.sdk import (
     UnexpectedResponse,
 )
 from pytest_hosting_emulator import RunningEmulator
-from tests.support.control_samples import HEALTH, new_world
+from tests.support.control_samples import (
+    ADVANCED,
+    HEALTH,
+    exchange,
+    new_world,
+    request_page,
+    world,
+)
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, FakeResponse, refusal
 from tests.support.http_world import HttpWorld
 
@@ -177,3 +184,41 @@ def test_a_refusal_names_both_versions_if_they_differ(
 
     versions = f" (the emulator is version {__version__}, and this client is version 99.0)"
     assert str(different.value) == str(equal.value) + versions
+
+
+def test_a_request_has_a_content_type_only_with_a_body(control: FakeControl, client: ControlClient):
+    control.on("GET /health", HEALTH)
+    control.on("POST /worlds/w/clock/advance", ADVANCED)
+
+    client.health()
+    client.world("w").clock.advance("1s")
+
+    read, change = control.requests
+    assert ("Content-Type" in read.headers, read.body) == (False, None)
+    assert change.headers["Content-Type"] == "application/json"
+    assert change.body == {"by": "1s"}
+
+
+def test_a_scenario_replaces_a_changed_world_unless_told_otherwise(
+    control: FakeControl, client: ControlClient
+):
+    control.on("GET /worlds/w", world("w"))
+    control.on("POST /worlds/w/scenario", {**world("w"), "notices": []})
+    handle = client.world("w")
+
+    handle.load_scenario(name="early")
+    handle.load_scenario(text="name: x", file="x.yaml", replace=False)
+
+    assert control.bodies("POST /worlds/w/scenario") == [
+        {"name": "early", "replace": True},
+        {"text": "name: x", "file": "x.yaml"},
+    ]
+
+
+def test_the_total_of_requests_is_read_with_a_single_request(
+    control: FakeControl, client: ControlClient
+):
+    control.on("GET /worlds/w", world("w"))
+    control.on("GET /worlds/w/requests?limit=1", request_page(exchange(9), total=9))
+
+    assert client.world("w").requests.total == 9
