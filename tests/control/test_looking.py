@@ -169,6 +169,19 @@ def test_the_history_says_what_commits_changed(api: HttpWorld):
     assert any(says.startswith("the clock is scaled to 60x real time") for says in sentences)
 
 
+def test_the_history_names_three_changes_of_a_commit_and_counts_the_others(api: HttpWorld):
+    for project in ("shop", "blog", "docs"):
+        assert api.initialize(project=project).status == 202
+    api.emulator.clock.advance("1h")
+
+    last, *_ = [row["summary"] for row in items(api, "history")]
+
+    assert last == (
+        "time moved by 1h; initialize managed source of shop: succeeded; "
+        "initialize managed source of blog: succeeded; and 1 more"
+    )
+
+
 def test_the_clock_names_the_next_event(api: HttpWorld):
     assert {"DNS", "shop", "expires"} <= set(document_at(api, "clock")["next_event"].split())
     api.initialize()

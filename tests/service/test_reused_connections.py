@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
+from tests.support.checked_world import CheckedWorld
 from tests.support.connection_outcomes import SocketClient
+from tests.support.dev_origins import issue
 from tests.support.http_world import HttpWorld
 from tests.support.judged_world import JudgedWorld
 from tests.support.wire import wire
@@ -42,6 +45,22 @@ def test_a_request_to_the_control_api_makes_its_connection_a_reused_one(
         outcome = client.send_on(connection, "GET", client.api.project_path("edge-dns"))
 
     assert outcome.response.status == 503
+
+
+def test_a_redemption_matches_by_the_use_of_its_connection(api: CheckedWorld):
+    api.emulator.fault(
+        "abort", code="service_unavailable", call="redeem_ticket", connection="reused"
+    )
+
+    statuses = []
+    with wire(api.emulator.base_url.partition("/worlds/")[0]) as connection:
+        for _ in range(2):
+            url = urlsplit(issue(api)["redeem_url"])
+            connection.host = url.netloc
+            connection.send_request("GET", f"{url.path}?{url.query}")
+            statuses.append(connection.read_response("GET").status)
+
+    assert statuses == [303, 503]
 
 
 def test_a_second_delivery_has_the_connection_of_its_request(hosting_emulator: HostingEmulator):

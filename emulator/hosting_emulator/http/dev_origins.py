@@ -112,11 +112,7 @@ def show_page(
 def _refuse_method(
     request: RequestHead, engine: Engine, site: Site, methods: Sequence[str]
 ) -> web.StreamResponse:
-    detail = (
-        "Redeem a ticket with GET."
-        if request.method == "HEAD"
-        else f"This path on a dev origin accepts only {' and '.join(methods)}."
-    )
+    detail = f"This path on a dev origin accepts only {' and '.join(methods)}."
     refusal = Refused("invalid_request", detail, status=405)
     docs_url = _docs_url(request, site)
     reply = problem_reply(refusal, engine.request_id(), docs_url, engine.world.assumptions)
