@@ -18,19 +18,23 @@ class Limits:
     RLIMIT_NOFILE = resource.RLIMIT_NOFILE
     RLIM_INFINITY = resource.RLIM_INFINITY
 
-    def __init__(self, soft: int, hard: int, most: int) -> None:
+    def __init__(self, soft: int, hard: int, most: int, error: Exception) -> None:
         self.limits = (soft, hard)
         self.most = most
+        self.error = error
 
     def getrlimit(self, _: int) -> tuple[int, int]:
         return self.limits
 
     def setrlimit(self, _: int, limits: tuple[int, int]) -> None:
         if limits[0] > self.most:
-            raise ValueError("current limit exceeds maximum limit")
+            raise self.error
         self.limits = limits
 
 
+@pytest.mark.parametrize(
+    "error", [ValueError("current limit exceeds maximum limit"), PermissionError("not permitted")]
+)
 @pytest.mark.parametrize(
     ("soft", "hard", "most", "raised"),
     [
@@ -42,9 +46,9 @@ class Limits:
     ],
 )
 def test_the_limit_on_open_files_is_raised_as_far_as_the_system_allows(
-    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, most: int, raised: int
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, most: int, raised: int, error: Exception
 ):
-    limits = Limits(soft, hard, most)
+    limits = Limits(soft, hard, most, error)
     monkeypatch.setattr(file_limits, "resource", limits)
 
     raise_file_limit()

@@ -167,6 +167,48 @@ def test_a_har_fits_the_schema_of_har_1_2(world_with_requests: CheckedWorld):
     assert key not in json.dumps(har)
 
 
+def test_a_har_contains_the_state_of_its_world_before_the_first_exchange(api: CheckedWorld):
+    world = api.emulator
+    before = tables_but_the_clock(world.export())
+
+    for enabled in (False, True, False):
+        api.set_flag(enabled)
+    log = world.requests.har(state=True)["log"]
+
+    assert tables_but_the_clock(log["_state"]) == before
+    assert "_state" not in world.requests.har()["log"]
+
+
+def tables_but_the_clock(state: Any) -> dict[str, Any]:
+    return {name: rows for name, rows in state["tables"].items() if name != "clock"}
+
+
+def test_a_har_says_when_its_world_began(api: CheckedWorld):
+    world = api.emulator
+    created_at = world.clock.now
+    empty_at = world.clock.advance("1h")
+    empty = world.requests.har()["log"]["_world"]
+    api.dns()
+    world.clock.advance("1h")
+    used = world.requests.har()["log"]["_world"]
+    world.reset()
+    reset_at = world.clock.now
+    later_at = world.clock.advance("2h")
+    after_reset = world.requests.har()["log"]["_world"]
+    world.load_scenario(
+        text="{name: x, description: y, clock: {at: 2030-01-31T09:30:00Z, mode: frozen}}"
+    )
+    world.clock.advance("1h")
+    after_load = world.requests.har()["log"]["_world"]
+
+    assert [(row["began_at"], row["at"]) for row in (empty, used, after_reset, after_load)] == [
+        (created_at, empty_at),
+        (created_at, empty_at),
+        (reset_at, later_at),
+        ("2030-01-31T09:30:00.000Z", "2030-01-31T10:30:00.000Z"),
+    ]
+
+
 def test_the_har_schema_of_the_tests_refuses_an_invalid_har(world_with_requests: CheckedWorld):
     har: Any = world_with_requests.emulator.requests.har()
     del har["log"]["entries"][0]["response"]["content"]["mimeType"]
