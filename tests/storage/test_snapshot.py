@@ -201,7 +201,12 @@ def count_of_checks(path, world, monkeypatch, rows_between_checks):
     """Return how often a snapshot checks whether it should stop."""
     monkeypatch.setattr(snapshot, "_ROWS_BETWEEN_CHECKS", rows_between_checks)
     checks = []
-    write_snapshot(path, world, "new", lambda: bool(checks.append(True)))
+
+    def count_check() -> bool:
+        checks.append(True)
+        return False
+
+    write_snapshot(path, world, "new", count_check)
     return len(checks)
 
 
@@ -213,7 +218,7 @@ def test_a_snapshot_that_is_stopped_at_any_check_leaves_the_old_file(path, world
     for number in range(count):
         results = iter([False] * number + [True])
         with pytest.raises(SnapshotStopped):
-            write_snapshot(path, world, "new", lambda results=results: next(results))
+            write_snapshot(path, world, "new", results.__next__)
         assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == {path.name: old}
 
 

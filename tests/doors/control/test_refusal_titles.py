@@ -9,10 +9,14 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from aiohttp.test_utils import TestClient
 from pytest_aiohttp import AiohttpClient
 
 from tests.support.emulator_in_loop import EmulatorServer
 from tests.support.http_world import HttpWorld
+
+#: A refused request: its method, its path and its body.
+Refused = tuple[str, str, Any]
 
 PAST = "2025-01-01T00:00:00Z"
 REFUSALS: list[tuple[str, str, Any, int, str]] = [
@@ -126,8 +130,8 @@ def test_a_refusal_of_the_control_api_has_its_status_and_title(
 
 def test_the_refusals_to_move_an_operation_have_their_status_and_title(api: HttpWorld) -> None:
     operation = api.initialize().json["id"]
-    advance = ("POST", "/worlds/{world}/clock/advance", {"until_operation": operation})
-    step = ("POST", f"/worlds/{{world}}/operations/{operation}/step", {})
+    advance: Refused = ("POST", "/worlds/{world}/clock/advance", {"until_operation": operation})
+    step: Refused = ("POST", f"/worlds/{{world}}/operations/{operation}/step", {})
 
     api.emulator.intervene("stick_operation", operation=operation)
     assert refusal_of(api, *advance) == (409, "Nothing is scheduled")
@@ -166,7 +170,7 @@ async def test_a_snapshot_or_an_observation_beyond_the_limit_is_refused(
     title: str,
 ) -> None:
     monkeypatch.setattr(limit, 2)
-    client = await aiohttp_client(EmulatorServer())
+    client: TestClient[Any, Any] = await aiohttp_client(EmulatorServer())
 
     responses = [await client.post(f"/_emulator/{path}", json={}) for _ in range(3)]
 
@@ -177,7 +181,7 @@ async def test_a_snapshot_or_an_observation_beyond_the_limit_is_refused(
 async def test_a_stored_world_that_has_changed_is_replaced_only_on_request(
     aiohttp_client: AiohttpClient, tmp_path: Path
 ) -> None:
-    client = await aiohttp_client(EmulatorServer(data_dir=tmp_path / "data"))
+    client: TestClient[Any, Any] = await aiohttp_client(EmulatorServer(data_dir=tmp_path / "data"))
     world = "/_emulator/worlds/default"
     scenario = {"text": "name: other\ndescription: Another world."}
     await client.post(f"{world}/interventions", json={"hold_claim": {"project": "shop"}})
