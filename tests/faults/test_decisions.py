@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.faults.decisions import NO_EFFECT, Decision
+from hosting_emulator.faults.kinds import kind_of
 from hosting_emulator.faults.kinds.connection_reset import ConnectionReset
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.kinds.rate_limit import RateLimit
@@ -327,3 +328,41 @@ def test_the_chance_of_a_fault_changes_no_id_and_no_secret_drawn_later():
         without_fault.dns()
 
     assert with_fault.ticket().body == without_fault.ticket().body
+
+
+@pytest.mark.parametrize(
+    ("options", "retry_after_seconds"),
+    [
+        ({"code": "rate_limited"}, 1),
+        ({"code": "rate_limited", "retry_after_seconds": 7}, 7),
+        ({"code": "forbidden"}, None),
+        ({"code": "forbidden", "retry_after_seconds": 1}, 1),
+    ],
+)
+def test_only_a_rate_limit_tells_clients_to_retry_by_default(
+    desk: Desk, options: dict[str, Any], retry_after_seconds: int | None
+):
+    fault = desk.fault(desk.arm(abort=options))
+
+    problem = kind_of(fault).problem(fault, desk.now_ms)
+
+    assert problem is not None
+    assert problem.retry_after_seconds == retry_after_seconds
+
+
+@pytest.mark.parametrize(
+    ("passed_ms", "retry_after_seconds"),
+    [(0, 60), (1, 60), (1_000, 59), (59_999, 1), (60_000, 60)],
+)
+def test_a_rate_limit_tells_clients_to_retry_after_the_rest_of_its_window(
+    desk: Desk, passed_ms: int, retry_after_seconds: int
+):
+    fault_id = desk.arm(rate_limit={"limit": 1})
+    desk.ask()
+    fault = desk.fault(fault_id)
+
+    problem = kind_of(fault).problem(fault, desk.now_ms + passed_ms)
+
+    assert problem is not None
+    assert str(problem.detail) == "More than 1 request in 60s."
+    assert problem.retry_after_seconds == retry_after_seconds
