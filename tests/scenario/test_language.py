@@ -453,6 +453,25 @@ def test_a_log_step_filters_by_call_user_status_fault_and_key():
     )
 
 
+def test_a_log_step_filters_by_the_ids_of_a_user_and_a_project():
+    passes(
+        """
+        world:
+          organizations: [{alias: studio}]
+          users:
+            - alias: ann
+              id: 01HZX3V9Q4M8E2K7T5B6C1D0AF
+              organizations: {studio: owner}
+          projects:
+            - {alias: site, organization: studio, id: 01HZX3V9Q4M8E2K7T5B6C1D0AG}
+        story:
+          - call: list_deployments
+          - log: {user: 01HZX3V9Q4M8E2K7T5B6C1D0AF, count: 1}
+          - log: {project: 01HZX3V9Q4M8E2K7T5B6C1D0AG, count: 1}
+        """
+    )
+
+
 @pytest.mark.parametrize(
     "path",
     ["/v1/projects/*/deploymnts", "/v2/*", "[/v1/projects/*/domains, /v1/projcts/*]"],

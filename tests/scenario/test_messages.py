@@ -247,6 +247,19 @@ VALUES = [
 #: Connections, parts, and steps that check the log.
 STORIES = [
     (
+        "vary: {seed: '1', only: [page-sizes]}",
+        "3:26: there is no variation point 'page-sizes'; did you mean page-size?",
+    ),
+    (
+        "story: [{call: list_deployments, expect: {stauts: 200}}]",
+        "3:43: unknown field 'stauts'; did you mean status?",
+    ),
+    (
+        "story: [{call: list_deployments, expect: {zzz: 200}}]",
+        "3:43: unknown field 'zzz'; the keys are status, code, body, absent, items, headers, "
+        "html, lost, delayed, same_as",
+    ),
+    (
         "story: [{together: [{call: list_deployments, connection: a}, {call: list_deployments, "
         "connection: a}]}]",
         "3:99: concurrent requests need different connections, because a connection carries "

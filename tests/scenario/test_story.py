@@ -115,12 +115,23 @@ def test_a_step_that_signs_in_anew_says_why_its_session_has_not_ended():
         "{call: list_deployments, token: '${kept}', expect: {status: 401}}",
         "{call: list_deployments, expect: {status: 404}}",
         "{call: list_deployments, expect: {status: 4xx}}",
+        "{call: list_deployments, expect: {body: {items: []}}}",
+        "{request: GET /_emulator/idp/end-session, expect: {status: 401}}",
+        "{call: list_deployments, headers: {Authorization: 'Bearer ${kept}'}, expect: {status: 401}}",
     ],
 )
 def test_another_failure_says_nothing_about_a_new_token(step: str):
     report = run(f"story: [{{sign_in: owner, save: {{kept: access_token}}}}, {step}]")
 
     assert last(report)["message"] == "status 200"
+
+
+def test_a_step_without_expectations_says_nothing_about_a_new_token():
+    report = run(
+        "story: [{call: list_deployments, query: {limit: 100}, save: {cursor: next_cursor}}]"
+    )
+
+    assert last(report)["message"] == "the response has no next_cursor to save as cursor"
 
 
 def test_a_kept_token_expires():

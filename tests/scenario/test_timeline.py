@@ -124,6 +124,28 @@ def test_an_impossible_timeline_fault_fails_its_step():
     assert "abort was refused: until" in report["steps"][1]["differences"][0]["found"]
 
 
+def test_a_fault_of_the_timeline_that_never_acted_is_reported_at_its_place():
+    report, _ = run_on(
+        """
+        timeline:
+          - {at: 1s, intervene: {set_plan: {organization: acme, plan: free}}}
+          - at: 2s
+            fault: {timeout: , call: apply_project_domains}
+        story:
+          - advance: 10s
+          - call: list_deployments
+        """
+    )
+
+    assert not report["passed"]
+    places = {entry.id: (entry.at, entry.line) for entry in report["entries"]}
+    assert places == {
+        "fault-1": ("timeline[1].fault", 6),
+        "timeline[0]": ("timeline[0]", 4),
+        "timeline[1]": ("timeline[1]", 5),
+    }
+
+
 def test_simultaneous_timeline_entries_happen_in_the_order_of_the_file():
     _, engine = run_on(
         """
