@@ -288,6 +288,10 @@ STORIES = [
         "3:16: no step uses the part 'a': remove the part",
     ),
     (
+        "parts: [{name: a, steps: [{use: a}]}]\nstory: [{use: a}]",
+        "3:33: there is no earlier part 'a'; there are none",
+    ),
+    (
         "parts: [{name: a, steps: [{note: x}]}, {name: a, steps: [{note: x}]}]\nstory: [{use: a}]",
         "3:47: a part with the name 'a' is already defined above",
     ),

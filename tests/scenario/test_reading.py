@@ -582,6 +582,32 @@ def test_a_mistake_that_can_cause_others_is_reported_without_them():
     ]
 
 
+def test_a_mistake_is_reported_without_those_after_a_step_that_adds_records():
+    error = scenario_error(
+        """
+        story:
+          - {call: list_deployments, user: onwer}
+          - intervene: {add: {users: [{alias: ada}]}}
+          - {call: list_deployments, user: adda}
+        """
+    )
+
+    assert [mistake.line for mistake in (error, *error.more)] == [4]
+
+
+def test_mistakes_around_a_step_without_new_records_are_all_reported():
+    error = scenario_error(
+        """
+        story:
+          - {call: list_deployments, user: onwer}
+          - intervene: {set_plan: {organization: acme, plan: free}}
+          - {call: list_deployments, user: adda}
+        """
+    )
+
+    assert [mistake.line for mistake in (error, *error.more)] == [4, 6]
+
+
 #: A pattern that would need hours for a word of 26 letters that it does not match.
 SLOW_PATTERN = r"'/^(\w|\w\w)+\W$/'"
 

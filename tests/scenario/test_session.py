@@ -231,6 +231,67 @@ def test_a_recording_has_the_world_faults_and_timeline_of_its_scenario():
     ]
 
 
+STORY_OF_CHANGES = """
+name: changes
+description: Every kind of manual change.
+story:
+  - {fault: {timeout: , call: list_deployments}, save: {fault: id}}
+  - {outcome: {fail: }, save: {outcome: id}}
+  - {remove_fault: "${fault}"}
+  - {remove_outcome: "${outcome}"}
+  - {fault: {timeout: , call: list_deployments, optional: true}}
+  - {outcome: {fail: , optional: true}}
+  - {clear_faults: true}
+  - {clear_outcomes: true}
+  - {assume: {accepted_status: 200}}
+  - {intervene: {set_plan: {organization: acme, plan: free}}}
+  - {api_key: owner}
+  - {advance: 1m}
+  - {call: get_dns_authorization}
+"""
+
+
+def test_the_recording_of_a_story_has_its_manual_changes():
+    _, engine = run_text(STORY_OF_CHANGES, "changes.yaml")
+
+    recording = record_session(session_of(engine))
+
+    story = read_scenario(recording.text, "recorded.yaml").source.data["story"]
+    assert [next(iter(step)) for step in story] == [
+        "fault",
+        "outcome",
+        "remove_fault",
+        "remove_outcome",
+        "fault",
+        "outcome",
+        "clear_faults",
+        "clear_outcomes",
+        "assume",
+        "intervene",
+        "api_key",
+        "advance",
+        "call",
+    ]
+
+
+def test_a_recording_without_the_past_keeps_the_commit_phase_of_a_fault():
+    past = ControlledWorld()
+    past.add_fault(timeout={}, call="apply_project_domains", after_commit=True)
+    past.add_fault(abort={"code": "forbidden"}, call="list_deployments", optional=True)
+    past.add_outcome(fail={})
+    api = ControlledWorld(export_and_import(past.world))
+    api.apply_domains(key="k")
+    api.deployments()
+
+    document = recorded(api)
+
+    assert document["faults"] == [
+        {"timeout": {}, "call": "apply_project_domains", "after_commit": True},
+        {"abort": {"code": "forbidden"}, "call": "list_deployments", "optional": True},
+    ]
+    assert document["outcomes"] == [{"fail": {}, "times": 1, "optional": True}]
+
+
 def test_a_recording_of_a_part_keeps_the_outcomes_and_faults_that_are_left():
     api = ControlledWorld()
     api.add_outcome(fail={"code": "dns_lost"})

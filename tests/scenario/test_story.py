@@ -395,6 +395,78 @@ def test_an_assumption_can_be_a_saved_value():
     assert report["passed"]
 
 
+def test_a_new_api_key_is_a_response_with_status_201():
+    report = run("story: [{api_key: owner, expect: {status: 201}, save: {value: value}}]")
+
+    assert report["passed"], last(report)
+
+
+JOIN = """
+parts:
+  - name: join
+    steps:
+      - intervene: {add: {users: [{alias: ada, email: "${name}@example.com"}]}}
+story:
+  - {use: join, with: {name: ada}}
+  - {call: list_deployments, user: USER}
+"""
+
+
+def test_later_steps_do_not_know_a_user_that_is_added_with_variables():
+    assert run(JOIN.replace("USER", "owner"))["passed"]
+
+    error = scenario_error(JOIN.replace("USER", "ada"))
+
+    assert error.message.startswith("there is no user 'ada'")
+
+
+def test_a_form_is_sent_as_a_form():
+    report = run(
+        """
+        faults:
+          - timeout:
+            call: idp_token
+            header: {Content-Type: application/x-www-form-urlencoded}
+        story:
+          - request: POST /_emulator/idp/token
+            form: {grant_type: refresh_token}
+            expect: {lost: timeout}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
+@pytest.mark.parametrize(
+    ("content", "path"),
+    [
+        ('{"a": "b"}', "a /^c/"),
+        ('{"a": null}', "a /b/"),
+        ('{"a": null}', "b"),
+    ],
+)
+def test_a_value_that_is_missing_or_differs_from_its_pattern_is_neither_saved_nor_collected(
+    content: str, path: str
+):
+    saved = run(
+        f"""
+        faults: [{{respond: {{content: '{content}'}}}}]
+        story: [{{call: list_deployments, save: {{x: {path}}}}}]
+        """
+    )
+    collected = run(
+        f"""
+        faults: [{{respond: {{content: '{content}'}}}}]
+        story:
+          - {{call: list_deployments, collect: {{x: {path}}}}}
+          - check: {{x: {{item_count: 0}}}}
+        """
+    )
+
+    assert last(saved)["message"] == f"the response has no {path} to save as x"
+    assert last(collected)["message"].startswith("no values were collected as x")
+
+
 def test_a_user_without_an_organization_has_no_api_key():
     report = run(
         """

@@ -453,6 +453,21 @@ def test_a_response_is_reported_with_its_code_and_detail_if_they_are_strings(
     assert response == {"n": 1, "status": 418, "code": code, "detail": detail, "lost": None}
 
 
+def test_the_report_of_a_varied_story_has_the_seed_and_the_points() -> None:
+    report = run(
+        """
+        vary: {seed: '5', only: [id-order]}
+        story: [{call: list_deployments}]
+        """
+    )
+
+    assert (report["variation"].seed, report["variation"].only) == ("5", ["id-order"])
+
+
+def test_the_report_of_a_story_without_variation_has_none() -> None:
+    assert run("story: [{call: list_deployments}]")["variation"] is None
+
+
 def test_a_response_that_is_a_millisecond_late_is_delayed() -> None:
     report = run(
         """

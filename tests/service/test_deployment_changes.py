@@ -172,7 +172,7 @@ def test_a_condition_on_deployments_sees_these_changes(api: CheckedWorld) -> Non
 @pytest.mark.parametrize(
     ("word", "fields", "reason"),
     [
-        ("remove_deployments", {"count": 13}, "12 deployments that have ended"),
+        ("remove_deployments", {"count": 13}, "12 deployments that can be removed"),
         ("remove_deployments", {"deployment": "01", "count": 2}, "not both"),
         ("remove_deployments", {"deployment": "01"}, "blog has no deployment '01'"),
         ("fail_ready_deployment", {"deployment": "01"}, "blog has no deployment '01'"),

@@ -11,6 +11,7 @@ from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.durations import Duration
 from hosting_emulator.contract.json_schema import whole
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.value_texts import count_text
 from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world import deployments, operations
 from hosting_emulator.world.deployments import BUILD_FAILED, put_past_deployment
@@ -191,7 +192,8 @@ def _oldest(change: Change, project: Project, count: int) -> list[Deployment]:
     ended = [record for record in _present_deployments(change, project)[::-1] if _has_ended(record)]
     if len(ended) < count:
         raise DocumentRefused(
-            f"{project.alias} has {len(ended)} deployments that have ended, fewer than {count}",
+            f"{project.alias} has {count_text(len(ended), 'deployment')} that can be removed, fewer "
+            f"than {count}: only a deployment that has ended can be removed",
             "count",
         )
     return ended[:count]
