@@ -206,7 +206,7 @@ class _ReplayRun:
         try:
             connection.putrequest(recorded.method, target, skip_accept_encoding=True)
             for name, value in recorded.headers:
-                if name.lower() not in _HEADERS_NOT_SENT and not name.startswith(":"):
+                if name.lower() not in _HEADERS_NOT_SENT:
                     new_value = self._values.replace_in_text(value)
                     connection.putheader(name, new_value.encode("utf-8", "surrogateescape"))
             if token is not None:

@@ -313,6 +313,8 @@ def test_an_aborted_request_has_no_response():
             "only a part of its body was recorded",
         ),
         ({"postData": {"text": "{}"}, "bodySize": 2}, None),
+        ({"postData": {"text": ""}, "bodySize": 0}, None),
+        ({"postData": {"text": ""}}, None),
     ],
 )
 def test_a_recorded_request_that_cannot_be_sent_gives_its_reason(members: Any, reason: str | None):

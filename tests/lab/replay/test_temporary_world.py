@@ -71,6 +71,17 @@ def test_a_temporary_world_continues_the_recorded_state_unless_its_seed_changes(
     assert begun(api, beginning, state=api.emulator.export()) == expected
 
 
+def test_temporary_worlds_of_one_recording_create_the_same_ids(api: HttpWorld) -> None:
+    world = RecordedWorld(at=AT, began_at=None, assumptions=RECORDED)
+    record = Recording((), from_emulator=True, world=world, state=api.emulator.export())
+    ids = []
+    for _ in range(2):
+        with temporary_world(api.emulator.control, record, Beginning()) as temporary:
+            ids.append(HttpWorld(temporary).create_key("ci").json["key"]["id"])
+
+    assert ids[0] == ids[1]
+
+
 def test_a_scenario_has_its_own_time_and_assumptions(api: HttpWorld) -> None:
     scenario = Beginning(scenario="api-key-revoked", assumptions=CHANGED)
 
