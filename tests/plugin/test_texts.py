@@ -17,7 +17,7 @@ from hosting_emulator.sdk import ConductFinding, ConductReport, EmulatorUnreacha
 from pytest_hosting_emulator import explore, verdicts
 from pytest_hosting_emulator.options import Choices
 from pytest_hosting_emulator.run_report import ReportExtras, RunReport, as_typed
-from pytest_hosting_emulator.verdicts import SeenWorld, Verdict, file_name
+from pytest_hosting_emulator.verdicts import SeenWorld, Verdict, _real_files, file_name
 
 
 def finding_of(severity: Any, rule: str, n: int) -> ConductFinding:
@@ -574,15 +574,40 @@ def test_a_wrong_option_is_refused_with_its_source_and_what_would_be_right(
 def test_the_settings_file_sets_the_worlds_of_tests(tmp_path: Path):
     file = tmp_path / "hosting-emulator.yaml"
     file.write_text(
-        "seed: mine\nvary: five\nvary-only: [page-size, order]\nassume: {accepted_status: 200}\n",
+        "scenario: stuck-operation\nseed: mine\nvary: five\nvary-only: [page-size, order]\n"
+        "assume: {accepted_status: 200}\n",
         "utf-8",
     )
 
     read = choices(tmp_path)
 
-    assert (read.seed, read.vary, read.vary_only) == ("mine", "five", "page-size,order")
+    assert (read.scenario, read.seed) == ("stuck-operation", "mine")
+    assert (read.vary, read.vary_only) == ("five", "page-size,order")
     assert read.assumptions == {"accepted_status": "200"}
     file.write_text("vary-only: [page-size]\n", "utf-8")
     with pytest.raises(pytest.UsageError) as caught:
         choices(tmp_path)
     assert str(caught.value).startswith("vary_only: page-size (in hosting-emulator.yaml): add a ")
+
+
+def test_an_error_in_the_settings_file_is_a_usage_error(tmp_path: Path):
+    (tmp_path / "hosting-emulator.yaml").write_text("sede: mine\n", "utf-8")
+
+    with pytest.raises(pytest.UsageError) as caught:
+        choices(tmp_path)
+
+    assert "did you mean seed?" in str(caught.value)
+
+
+def test_files_of_worlds_are_written_to_the_real_file_system():
+    """pyfakefs replaces the file system while the fixture `fs` is in use."""
+    calls: list[str] = []
+    fake: Any = type("FakeFilesystem", (), {"__module__": "pyfakefs.fake_filesystem"})()
+    fake.pause = lambda: calls.append("pause")
+    fake.resume = lambda: calls.append("resume")
+    item: Any = SimpleNamespace(funcargs={"fs": fake, "number": 1})
+
+    with _real_files(item):
+        calls.append("write")
+
+    assert calls == ["pause", "write", "resume"]
