@@ -136,12 +136,12 @@ def test_a_claim_about_a_list_to_which_nothing_was_added_fails():
 
 
 def test_a_lost_response_is_collected_without_a_status_and_a_code():
-    fault = {"timeout": {}, "times": 1}
+    fault = {"truncate": {}, "times": 1}
     refused = {**LIST, "query": {"cursor": "x"}, "collect": {"all": "response"}}
-    is_lost = {"lost": "timeout", "status": None, "code": None, "body": None}
+    is_lost = {"lost": "truncate", "status": None, "code": None, "body": None}
     is_refused = {"lost": None, "status": 400, "code": "invalid_request"}
     story = [
-        {**refused, "expect": {"lost": "timeout"}},
+        {**refused, "expect": {"lost": "truncate"}},
         {**refused, "expect": {"status": 400}},
         {"check": {"all": {"item_count": {"of": is_lost, "is": 1}}}},
         {"check": {"all": {"item_count": {"of": is_refused, "is": 1}}}},
