@@ -31,6 +31,20 @@ def test_a_misspelled_header_gets_a_suggestion(name: str, header: str) -> None:
     assert f"did you mean {header}?" in str(error)
 
 
+@pytest.mark.parametrize(
+    "fault", ["respond: {headers: {X-Color: red}}", "alter: {headers: {X-Color: red}}"]
+)
+def test_a_misspelled_header_that_a_fault_sets_gets_a_suggestion(fault: str) -> None:
+    error = scenario_error(f"""
+        faults: [{{{fault}}}]
+        story:
+          - call: list_deployments
+            expect: {{headers: {{X-Colour: red}}}}
+    """)
+
+    assert "did you mean X-Color?" in error.message
+
+
 def test_an_expected_state_of_an_operation_is_checked_at_the_operation_path_of_the_scenario() -> (
     None
 ):

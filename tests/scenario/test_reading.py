@@ -595,6 +595,14 @@ def test_a_mistake_is_reported_without_those_after_a_step_that_adds_records():
     assert [mistake.line for mistake in (error, *error.more)] == [4]
 
 
+def test_mistakes_in_one_line_are_reported_in_the_order_of_their_columns():
+    error = scenario_error("story: [{poll: '${x}', user: onwer}, {call: zzz, user: redaer}]")
+
+    columns = [mistake.column for mistake in (error, *error.more)]
+    assert columns == sorted(columns)
+    assert len(columns) == 4
+
+
 def test_mistakes_around_a_step_without_new_records_are_all_reported():
     error = scenario_error(
         """
@@ -639,6 +647,30 @@ def test_a_file_that_cannot_be_read_is_refused_by_its_path(
         ScenarioLibrary(None).find(str(path))
 
     assert str(caught.value).startswith(f"{path}: {message}")
+
+
+@pytest.mark.parametrize(
+    ("rest", "kind"),
+    [
+        ("", "story"),
+        ("seed: a\nparts: [{name: a, steps: [{note: x}]}]\nstory: [{use: a}]", "story"),
+        ("world: {organizations: [{alias: studio}]}", "world"),
+        ("faults: [{timeout: }]", "world"),
+    ],
+)
+def test_a_scenario_that_changes_nothing_in_the_default_world_is_a_story(rest: str, kind: str):
+    scenario = read_scenario(text_of(rest), "small.yaml")
+
+    assert scenario.kind == kind
+    assert scenario.row().kind == kind
+
+
+@pytest.mark.parametrize("length", [80, 81])
+def test_a_long_name_of_a_missing_scenario_is_quoted_by_its_first_80_characters(length: int):
+    with pytest.raises(ScenarioError) as caught:
+        ScenarioLibrary(None).find("a" * length)
+
+    assert caught.value.file == "a" * 80
 
 
 def test_a_missing_library_has_no_scenarios():

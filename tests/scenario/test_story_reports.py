@@ -453,6 +453,22 @@ def test_a_response_is_reported_with_its_code_and_detail_if_they_are_strings(
     assert response == {"n": 1, "status": 418, "code": code, "detail": detail, "lost": None}
 
 
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        ("{log: {call: list_deployments, count: 9}}", "request {n} matches"),
+        (
+            "{log: {call: list_deployments, status: 404}}",
+            "request {n} differs: status is 200",
+        ),
+    ],
+)
+def test_a_failed_log_step_describes_the_latest_five_requests(step: str, text: str) -> None:
+    report = run(f"story: [{{call: list_deployments, times: 6}}, {step}]")
+
+    assert report["steps"][-1]["nearest"] == [text.format(n=n) for n in range(2, 7)]
+
+
 def test_the_report_of_a_varied_story_has_the_seed_and_the_points() -> None:
     report = run(
         """
