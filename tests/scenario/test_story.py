@@ -126,14 +126,6 @@ def test_another_failure_says_nothing_about_a_new_token(step: str):
     assert last(report)["message"] == "status 200"
 
 
-def test_a_step_without_expectations_says_nothing_about_a_new_token():
-    report = run(
-        "story: [{call: list_deployments, query: {limit: 100}, save: {cursor: next_cursor}}]"
-    )
-
-    assert last(report)["message"] == "the response has no next_cursor to save as cursor"
-
-
 def test_a_kept_token_expires():
     report = run(
         """
