@@ -11,7 +11,7 @@ from hosting_emulator.criteria.list_words import identity_of
 from hosting_emulator.criteria.mismatches import Mismatch, compare
 from hosting_emulator.criteria.request_filters import request_filters
 from hosting_emulator.criteria.response_types import HEADER
-from hosting_emulator.criteria.simple_types import Number, Timestamp, Word
+from hosting_emulator.criteria.simple_types import Number, Text, Timestamp, Word
 from hosting_emulator.criteria.value_types import ABSENT, ANY, ValueType
 
 
@@ -245,10 +245,13 @@ def test_a_missing_list_is_a_difference_from_the_whole_comparison():
     ]
 
 
-def test_equal_times_in_different_notations_are_a_repetition():
-    kind = Array(item=Fields(fields={"at": Timestamp()}))
+@pytest.mark.parametrize(("kind", "repeated"), [(Timestamp(), ["times[1].at"]), (Text(), [])])
+def test_times_in_different_notations_are_a_repetition_but_other_texts_are_not(
+    kind: ValueType, repeated: list[str]
+):
+    item_kind = Fields(fields={"at": kind})
     times = [{"at": "2026-01-01T12:00:00Z"}, {"at": "2026-01-01T13:00:00+01:00"}]
 
-    [difference] = compare(kind, {"distinct": "at"}, times, "times")
+    differences = compare(Array(item=item_kind), {"distinct": "at"}, times, "times")
 
-    assert difference.at == "times[1].at"
+    assert [difference.at for difference in differences] == repeated
