@@ -64,7 +64,8 @@ def _url(prefix: str, exchange: WholeExchange) -> str:
     host = HeaderValues(exchange.request.headers).get("host", "")
     if exchange.call == REDEEM_TICKET and host.startswith("dev-"):
         prefix = f"https://{host}"
-    url = prefix + exchange.path
+    # The URL that a request such as OPTIONS * refers to has no path (RFC 9112, section 3.3).
+    url = prefix if exchange.path == "*" else prefix + exchange.path
     if exchange.query:
         url += f"?{exchange.query}"
     return url

@@ -115,6 +115,8 @@ class RecordedExchange(Struct, frozen=True):
             return "a secret was redacted in its address"
         if not _TOKEN.fullmatch(self.method):
             return "its method cannot be sent"
+        if not self.target.startswith("/"):
+            return "its address has no path"
         if not self.target.isascii() or not self.target.isprintable() or " " in self.target:
             return "its address cannot be sent"
         for name, value in self.headers:

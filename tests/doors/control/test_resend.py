@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, WholeExchange
+from tests.support.http_client import HttpClient
 from tests.support.http_world import HttpWorld
 
 #: Options of a token, or the user and permissions of an API key, with the status of a new API key.
@@ -51,6 +52,20 @@ def test_a_resent_request_has_the_caller_of_the_first(api: HttpWorld, caller: st
     assert first_caller == resent_caller
     assert first_caller["user"] == api.emulator.users[options["user"]]
     assert first_caller["interactive"] is options.get("interactive", True)
+
+
+def test_a_request_about_the_whole_server_has_no_path_in_the_har_and_is_resent(api: HttpWorld):
+    with HttpClient(api.emulator.base_url) as client:
+        assert client.send("OPTIONS", "*").status == 404
+    default_world = api.emulator.control.world("default")
+    requests = default_world.requests
+
+    resent = requests.resend(requests.page(limit=1).items[0].n)
+
+    assert (resent.method, resent.path, resent.status) == ("OPTIONS", "*", 404)
+    har: Any = requests.har()
+    urls = [entry["request"]["url"] for entry in har["log"]["entries"]]
+    assert urls[-2:] == [default_world.base_url] * 2
 
 
 def test_the_har_names_the_user_and_the_organization_of_a_session(api: HttpWorld):

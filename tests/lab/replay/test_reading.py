@@ -323,6 +323,23 @@ def test_a_recorded_request_that_cannot_be_sent_gives_its_reason(members: Any, r
     assert request.unsendable == reason
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        {**LOGGED, "method": "OPTIONS", "path": "*", "call": None},
+        har(
+            {**FINE, "request": {"method": "OPTIONS", "url": "http://h", "headers": []}},
+            creator={"name": "hosting-emulator"},
+        ),
+    ],
+    ids=["exchange", "har"],
+)
+def test_a_request_without_a_path_is_not_sent(document: Any):
+    (request,) = read_record(document).requests
+
+    assert request.unsendable == "its address has no path"
+
+
 def paths_in(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if path:
         yield path
