@@ -514,6 +514,14 @@ def test_a_note_alone_is_a_step():
     assert run("story: [{note: Nothing happens.}]")["passed"] is True
 
 
+def test_a_note_can_contain_the_syntax_of_a_variable():
+    together = "{together: [{call: list_deployments, note: '${b}', times: 2}]}"
+    report = run(f"story: [{{note: 'This is ${{a}}.'}}, {together}]")
+
+    assert report["passed"] is True
+    assert report["steps"][0]["title"] == "This is ${a}."
+
+
 def test_a_scenario_without_a_story_passes():
     assert run("")["passed"] is True
 

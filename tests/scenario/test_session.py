@@ -81,6 +81,104 @@ def test_a_key_that_is_not_ascii_is_recorded_unchanged(key: str):
     assert [step["key"] for step in recorded(api)["story"]] == [key]
 
 
+UNSENDABLE = (
+    "it needs a method that consists of capital letters, and a path, such as GET /v1/projects"
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "reason"),
+    [
+        (
+            "GET",
+            "/v1/projects/${projectId}/deployments",
+            "(GET list_deployments): it contains ${projectId}, which a story would replace with the "
+            "value of a variable",
+        ),
+        ("OPTIONS", "*", f"(OPTIONS no call): a step cannot send OPTIONS *: {UNSENDABLE}"),
+        ("M-SEARCH", "/v1", f"(M-SEARCH no call): a step cannot send M-SEARCH /v1: {UNSENDABLE}"),
+        (
+            "GET",
+            "/v1/x?\u2003",
+            "(GET no call): a request needs a method and a path, such as GET /v1/projects",
+        ),
+        (
+            "GET",
+            "/_emulator/x",
+            "(GET no call): a step would send GET /_emulator/x to the emulator's own pages",
+        ),
+        ("GET", "/v1/x\udcff", "(GET no call): its address is not valid UTF-8"),
+    ],
+    ids=["variable", "no path", "method", "space", "page", "encoding"],
+)
+def test_a_recording_leaves_out_a_request_that_no_step_can_send(
+    method: str, path: str, reason: str
+):
+    api = ControlledWorld()
+    api.send(method, path, [("Authorization", f"Bearer {api.token()}")])
+    api.dns()
+
+    recording = record_session(session_of(api.engine))
+
+    assert recording.left_out == [f"request 1 {reason}"]
+    report, _ = run_text(recording.text, "recorded.yaml")
+    assert report["passed"]
+    assert [step["title"] for step in report["steps"]] == [
+        f"Left out: request 1 {reason}",
+        "get_dns_authorization",
+    ]
+
+
+def test_a_manual_change_that_no_step_can_express_is_named_in_the_refusal():
+    api = ControlledWorld()
+    api.dns()
+    api.add_fault(timeout={}, path="/v1/projects/${projectId}/*")
+
+    with pytest.raises(
+        NotRecordable, match=r"^commit \d+ \(.*\): there is no variable \$\{projectId"
+    ):
+        record_session(session_of(api.engine))
+
+
+def test_a_change_whose_long_body_is_not_stored_completely_is_not_recordable():
+    api = ControlledWorld()
+    path = f"/v1/organizations/{api.organization_id()}/user-api-keys"
+    body = b'{"name":"a"' + b" " * 20_000 + b"}"
+    created = api.call(
+        "POST", path, key="k", raw=body, headers={"Content-Type": "application/json"}
+    )
+    assert created.status == 201
+
+    with pytest.raises(NotRecordable) as refused:
+        record_session(session_of(api.engine))
+
+    reason = "only a part of the request body was stored"
+    assert str(refused.value) == f"request 1 (POST create_user_api_key): {reason}"
+
+
+def test_a_body_without_a_content_type_is_recorded():
+    api = ControlledWorld()
+    refused = api.call("PUT", api.project_path("powered-by-flag"), key="k", raw=b'{"enabled":true}')
+    assert refused.status == 400
+
+    (step,) = recorded(api)["story"]
+
+    assert step["body"] == {"enabled": True}
+    assert step["headers"] == {"Content-Type": None}
+
+
+def test_a_body_with_a_name_that_occurs_twice_is_recorded_unchanged():
+    api = ControlledWorld()
+    body = b'{"enabled":true,"enabled":false}'
+    headers = {"Content-Type": "application/json"}
+    path = api.project_path("powered-by-flag")
+    assert api.call("PUT", path, key="k", raw=body, headers=headers).status == 400
+
+    (step,) = recorded(api)["story"]
+
+    assert step["text"] == body.decode()
+
+
 def test_requests_and_manual_changes_are_recorded_in_their_order():
     api = ControlledWorld()
     api.add_fault(timeout={}, call="list_deployments", times=1)

@@ -28,7 +28,8 @@ from hosting_emulator.scenario.default_names import default_alias
 from hosting_emulator.scenario.document import ExpectPart, StepPart
 from hosting_emulator.scenario.log_checks import check_count
 from hosting_emulator.scenario.log_filters import log_filters
-from hosting_emulator.scenario.source import Location
+from hosting_emulator.scenario.source import KeyPath, Location
+from hosting_emulator.scenario.step_keys import is_request
 from hosting_emulator.scenario.story_scope import StoryScope
 from hosting_emulator.scenario.variable_syntax import (
     DEFAULT_ALIASES,
@@ -41,7 +42,6 @@ from hosting_emulator.scenario.variable_syntax import (
 from hosting_emulator.world.value import Change
 
 _LONGEST_QUOTE = 80
-_REQUEST = re.compile(r"[A-Z]+ (/|https?://|\$\{)\S*")
 _FAULT_ID = re.compile("fault-[1-9][0-9]*")
 _OUTCOME_ID = re.compile("outcome-[1-9][0-9]*")
 _API_KEY_FIELDS = ("name", "permissions")
@@ -55,7 +55,16 @@ def check_variables(scope: StoryScope, location: Location) -> None:
     for path, name in variables_in(location.value):
         if path[-2:] == ("expect", "same_as"):
             continue  # `check_expectation` looks up the saved response
+        if _is_note(path):
+            continue  # a note is shown as it is written
         _check_variable(scope, location.below(path), name)
+
+
+def _is_note(path: KeyPath) -> bool:
+    """Return whether a path in a step leads to the note of the step or of a step inside `together`."""
+    if path[:1] == ("together",):
+        path = path[2:]
+    return path == ("note",)
 
 
 def _check_variable(scope: StoryScope, location: Location, name: str) -> None:
@@ -101,7 +110,7 @@ def _check_call(scope: StoryScope, location: Location, call: str) -> None:
 
 
 def _check_request(scope: StoryScope, location: Location, request: str) -> None:
-    if not _REQUEST.fullmatch(request):
+    if not is_request(request):
         raise location.error("a request needs a method and a path, such as GET /v1/projects")
 
 

@@ -7,6 +7,7 @@ To add an action, add a field to `ActionPart`, an entry to `ACTION_KEYS` and a f
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -89,6 +90,14 @@ EXCLUSIVE_OPTIONS = (
 )
 #: The request headers that a step's keys set, each with the names of these keys.
 HEADER_OPTIONS = {"authorization": ("token", "user"), "idempotency-key": ("key",)}
+
+#: Matches the value of `request`: a method, and a URL or a path.
+_REQUEST = re.compile(r"[A-Z]+ (/|https?://|\$\{)\S*")
+
+
+def is_request(text: str) -> bool:
+    """Return whether a text is a method and a URL or path, as a `request` step needs them."""
+    return _REQUEST.fullmatch(text) is not None
 
 
 def is_page(url: str) -> bool:

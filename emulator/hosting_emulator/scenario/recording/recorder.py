@@ -12,6 +12,7 @@ from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.value_texts import quoted_value
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.scenario.entries import unused_entries
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario
@@ -29,7 +30,7 @@ from hosting_emulator.scenario.recording.sessions import Session, SessionEvent
 from hosting_emulator.scenario.recording.step_writer import (
     RecordedStep,
     StepWriter,
-    variable_text_of,
+    inexpressible_part,
 )
 from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
@@ -39,7 +40,8 @@ from hosting_emulator.world.value import World
 _MOST_LEFT_OUT = 50
 #: The maximum number of differences to list in the error message for a failed step.
 _MOST_DIFFERENCES = 3
-_LONGEST_QUOTE = 80
+#: Why a request with a long body cannot be repeated.
+_BODY_CUT = "only a part of the request body was stored"
 #: A file does not need a seed if its story also passes with each of these seeds.
 _OTHER_SEEDS = (DEFAULT_SEED, "another")
 
@@ -77,9 +79,9 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Why a story failed, and the index of the step that failed.
+    """Why a story failed, and the index of the step that failed or was refused.
 
-    The index is None if the file itself was refused.
+    The index is None if another part of the file was refused.
     """
 
     step_index: int | None
@@ -185,26 +187,27 @@ def _description(world: World, plan: _Plan) -> str:
 def _unrepeatable_requests(plan: _Plan) -> dict[int, str]:
     """Return the requests that no step can repeat, with the reason for leaving them out.
 
-    A request that changed the world is never left out. Raises NotRecordable if it contains text
-    that a story would replace.
+    A request that changed the world is never left out. Raises NotRecordable if a step cannot
+    express it.
     """
     reasons = {}
     for event in plan.events:
         entry = event.entry
         if entry is None:
             continue
-        variable = variable_text_of(entry)
-        if variable is not None:
-            reason = (
-                f"{event.title}: it contains {variable[:_LONGEST_QUOTE]}, which a story would "
-                "replace with the value of a variable"
-            )
-            if entry.commits:
-                raise NotRecordable(reason)
-            reasons[entry.n] = reason
-        elif entry.body_bytes > len(entry.body) and not entry.commits:
-            reasons[entry.n] = f"{event.title}: only a part of the request body was stored"
+        reason = inexpressible_part(entry)
+        if reason is not None and entry.commits:
+            raise NotRecordable(f"{event.title}: {reason}")
+        if reason is None and _is_body_cut(entry) and not entry.commits:
+            reason = _BODY_CUT
+        if reason is not None:
+            reasons[entry.n] = f"{event.title}: {reason}"
     return reasons
+
+
+def _is_body_cut(entry: Entry) -> bool:
+    """Return whether the request log contains only a part of the request's body."""
+    return entry.body_bytes > len(entry.body)
 
 
 def _write_steps(
@@ -228,7 +231,8 @@ def _find_failure(document: Document, seed: str) -> _Failure | None:
     try:
         report = run_document(document, seed=seed)
     except ScenarioError as error:
-        return _Failure(None, error.message)
+        step_index = error.line - 2  # step n is on line n + 1
+        return _Failure(step_index if step_index >= 0 else None, error.message)
     step = report["steps"][-1]
     if step["passed"]:
         return None
@@ -264,8 +268,11 @@ def _requests_to_leave_out(
     event = None if failure.step_index is None else steps[failure.step_index].event
     if event is None:
         raise NotRecordable(failure.reason)
-    reason = f"{event.title}: {failure.reason}"
     entry = event.entry
+    if entry is not None and _is_body_cut(entry):
+        reason = f"{event.title}: {_BODY_CUT}"
+    else:
+        reason = f"{event.title}: {failure.reason}"
     if entry is None or entry.commits or not exact or len(left_out) > _MOST_LEFT_OUT:
         raise NotRecordable(reason)
     return {entry.n: reason}

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
-import msgspec
-
 from hosting_emulator.calls.dev_access import dev_origin
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
+from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.json_values import each_text
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.exchange import Entry
@@ -27,7 +26,7 @@ from hosting_emulator.scenario.recording.references import Producer, References,
 from hosting_emulator.scenario.recording.refusals import NotRecordable
 from hosting_emulator.scenario.recording.responses import any_response, expected_response
 from hosting_emulator.scenario.recording.sessions import SessionEvent
-from hosting_emulator.scenario.step_keys import ACTIONS
+from hosting_emulator.scenario.step_keys import ACTIONS, is_page, is_request
 from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY, VARIABLE
 from hosting_emulator.world.records import User
 from hosting_emulator.world.sessions import is_current
@@ -43,6 +42,9 @@ _CLIENT_HEADER = re.compile(
     r"|keep-alive|te|upgrade-insecure-requests|x-control-token|authorization|idempotency-key",
     re.IGNORECASE,
 )
+#: Matches a byte of an address that is not valid UTF-8.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONGEST_QUOTE = 80
 _RULE_TABLES = {"fault": FAULTS, "outcome": OUTCOMES}
 
 
@@ -206,20 +208,25 @@ class StepWriter:
         return step
 
     def _body(self, body: bytes) -> Document:
-        """Return the `body` key for a JSON body, or the `text` key for any other body."""
+        """Return the `body` key for a valid JSON body, or the `text` key for any other body."""
         try:
             text = body.decode()
         except UnicodeDecodeError:
             return {"text": "(not text)"}
         try:
-            document = msgspec.json.decode(text)
-            return {"body": each_text(document, self._references.text)}
-        except (msgspec.DecodeError, RecursionError):
+            document = read_json(body)
+        except JsonRefused:
             return {"text": self._references.text(text)}
+        return {"body": each_text(document, self._references.text)}
 
-    def _headers(self, entry: Entry) -> dict[str, str]:
-        """Return the headers that a step must list in order to repeat a request."""
-        headers = {}
+    def _headers(self, entry: Entry) -> dict[str, str | None]:
+        """Return the headers that a step must list in order to repeat a request.
+
+        The value None keeps the step from adding a header that the request did not have.
+        """
+        headers: dict[str, str | None] = {}
+        if entry.body and sent_header(entry, b"content-type") is None:
+            headers["Content-Type"] = None
         for raw_name, value in entry.raw_headers:
             name = raw_name.decode("latin-1")
             if _is_relevant_header(entry, name, value):
@@ -319,7 +326,29 @@ class StepWriter:
         return index
 
 
-def variable_text_of(entry: Entry) -> str | None:
+def inexpressible_part(entry: Entry) -> str | None:
+    """Return a clause about the part of a request that no step can express, or None if there is none."""
+    variable = _variable_text_of(entry)
+    if variable is not None:
+        return (
+            f"it contains {variable[:_LONGEST_QUOTE]}, which a story would replace with the value "
+            "of a variable"
+        )
+    request = f"{entry.method} {entry.path}"
+    quote = request[:_LONGEST_QUOTE]
+    if _SURROGATE.search(f"{request}?{entry.query}"):
+        return "its address is not valid UTF-8"
+    if not is_request(request):
+        return (
+            f"a step cannot send {quote}: it needs a method that consists of capital letters, and a "
+            "path, such as GET /v1/projects"
+        )
+    if is_page(entry.path):
+        return f"a step would send {quote} to the emulator's own pages"
+    return None
+
+
+def _variable_text_of(entry: Entry) -> str | None:
     """Return a part of a request that a story would replace with the value of a variable, such as
     `${now}`, or None if there is none.
     """
