@@ -92,7 +92,8 @@ def _target_of(entry: Mapping[str, Any], *, from_emulator: bool) -> str | None:
         return None
     path: str = parts.path
     if from_emulator:
-        path = _WORLD_PATH.sub("", path, count=1)
+        # The emulator writes a URL without a path only for a request such as OPTIONS *.
+        path = _WORLD_PATH.sub("", path, count=1) or "*"
     else:
         match = _API_PATH.search(path)
         if match is None:
