@@ -117,6 +117,8 @@ def _content(message: Message) -> dict[str, str]:
     comment = ""
     if message.body is None:
         comment = "The body is not text and is omitted."
+    elif message.body_cut and not message.body:
+        comment = "The body was not kept."
     elif message.body_cut:
         comment = "Only the beginning of the body is included."
     media_type = HeaderValues(message.headers).get("content-type", "")

@@ -74,6 +74,8 @@ def _check_can_be_resent(entry: Entry) -> None:
     missing = ""
     if entry.headers_cut:
         missing = f"only the beginning of the headers of request {entry.n} was kept"
+    elif entry.body_bytes and not entry.body:
+        missing = f"the body of request {entry.n} was not kept"
     elif entry.body_bytes != len(entry.body):
         missing = (
             f"only the first {len(entry.body)} of {entry.body_bytes} bytes of the body of request "

@@ -75,5 +75,8 @@ async def _read_body(request: web.BaseRequest, engine: Engine, ctx: ExchangeCont
     except BaseException:
         engine.log.abandon(ctx, "the body of the request did not arrive completely")
         raise
-    if upload is not None and upload.most_bytes is not None:
+    if ctx.refused is not None:
+        # A refused body is not kept. Its length, which is at least 1, shows that there was one.
+        ctx.body_bytes = max(request.content_length or 0, request.content.total_bytes, 1)
+    elif upload is not None and upload.most_bytes is not None:
         ctx.body_bytes = max(len(ctx.body), request.content_length or 0)

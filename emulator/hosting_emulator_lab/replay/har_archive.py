@@ -16,6 +16,7 @@ from hosting_emulator_lab.replay.entry_errors import reading_entry
 from hosting_emulator_lab.replay.moments import moment_ms
 from hosting_emulator_lab.replay.recording import (
     INCOMPLETE_BODY,
+    MISSING_BODY,
     Headers,
     RecordedExchange,
     RecordedWorld,
@@ -159,14 +160,14 @@ def _client_headers(headers: Headers, posted: Any) -> Headers:
 
 def _read_body(request: Mapping[str, Any]) -> tuple[bytes | None, str | None]:
     """Return the body of a request, and the reason why the body is incomplete, or None if it is complete."""
-    posted = request.get("postData")
-    if not posted:
-        return None, None
+    posted = request.get("postData") or {}
     text = posted.get("text") or ""
     is_encoded = posted.get("encoding") == "base64"
     body = base64.b64decode(text) if is_encoded else text.encode()
-    if not body and request.get("bodySize", -1) > 0:
-        return None, "its body is not text, and was not recorded"
+    if not body and (request.get("bodySize") or 0) > 0:
+        return None, MISSING_BODY
+    if not posted:
+        return None, None
     if _is_incomplete(posted):
         return body, INCOMPLETE_BODY
     return body, None

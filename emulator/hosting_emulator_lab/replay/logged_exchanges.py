@@ -11,6 +11,7 @@ from hosting_emulator_lab.replay.entry_errors import reading_entry
 from hosting_emulator_lab.replay.moments import moment_ms
 from hosting_emulator_lab.replay.recording import (
     INCOMPLETE_BODY,
+    MISSING_BODY,
     RecordedExchange,
     Recording,
     RecordRefused,
@@ -62,7 +63,7 @@ def _read_exchange(item: Mapping[str, Any], delivered: Mapping[str, Any]) -> Rec
         body = (request["body"] or "").encode()
     missing_part = None
     if _is_incomplete(request):
-        missing_part = INCOMPLETE_BODY
+        missing_part = INCOMPLETE_BODY if request["body"] else MISSING_BODY
     exchange = {
         "n": item["n"],
         "at_ms": moment_ms(item["at"]),

@@ -15,9 +15,13 @@ Headers = tuple[tuple[str, str], ...]
 REDACTED = "<redacted>"
 #: Why a request with a long body cannot be sent again.
 INCOMPLETE_BODY = "only a part of its body was recorded"
+#: Why a request whose body is missing from the recording cannot be sent again.
+MISSING_BODY = "its body was not recorded"
 #: Headers that a replay writes itself or does not send, so a redacted value does not matter.
 _REPLACED_HEADERS = ("authorization", "cookie", "x-control-token")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+#: The end of a long header value of which the emulator's request log contains only the beginning.
+_CUT_HEADER_END = re.compile(r"\.\.\. \([0-9]+ bytes\)\Z")
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -120,8 +124,11 @@ class RecordedExchange(Struct, frozen=True):
         if not self.target.isascii() or not self.target.isprintable() or " " in self.target:
             return "its address cannot be sent"
         for name, value in self.headers:
-            if REDACTED in value and name.lower() not in _REPLACED_HEADERS:
+            is_replaced = name.lower() in _REPLACED_HEADERS
+            if REDACTED in value and not is_replaced:
                 return f"what looks like a secret was redacted in its header {name}"
+            if _CUT_HEADER_END.search(value) and not is_replaced:
+                return f"only the beginning of its header {name} was recorded"
             if not _TOKEN.fullmatch(name.removeprefix(":")) or _CONTROL_CHARACTER.search(value):
                 return "one of its headers cannot be sent"
         if self.body is not None and REDACTED.encode() in self.body:

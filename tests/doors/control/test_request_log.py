@@ -12,6 +12,7 @@ from referencing import Registry, Resource
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
+from tests.support.wire import wire
 
 SCHEMAS = Path(__file__).parent / "har_schema"
 
@@ -348,6 +349,38 @@ def test_a_request_that_is_not_stored_completely_cannot_be_replayed(api: Checked
         api.emulator.requests.resend(1)
     with pytest.raises(ControlRefused, match="no request '9'"):
         api.emulator.requests.resend(9)
+
+
+#: Heads of requests whose body is refused, with the body and the length that the log shows.
+REFUSED_BODIES: dict[str, tuple[dict[str, str], bytes, int]] = {
+    "too long": ({"Content-Length": "1048577"}, b"", 1_048_577),
+    "wrong coding": ({"Content-Length": "3", "Content-Encoding": "gzip"}, b"abc", 3),
+    "unknown transfer coding": (
+        {"Transfer-Encoding": "gzip, chunked"},
+        b"3\r\nabc\r\n0\r\n\r\n",
+        3,
+    ),
+    "broken chunk": ({"Transfer-Encoding": "chunked"}, b"3\r\nabc\r\nZZ\r\n", 3),
+    "broken first chunk": ({"Transfer-Encoding": "chunked"}, b"ZZ\r\n", 1),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_BODIES)
+def test_the_log_shows_that_a_refused_body_is_not_kept(api: CheckedWorld, case: str):
+    headers, body, length = REFUSED_BODIES[case]
+    with wire(api.emulator.base_url) as connection:
+        request_headers = {**api.emulator.headers(key="k"), **headers}
+        connection.send_request(
+            "PUT", api.project_path("powered-by-flag"), request_headers.items(), body, length=-1
+        )
+        assert connection.read_response().status >= 400
+
+    request = api.emulator.requests.whole(1).request
+
+    assert (request.body, request.body_bytes, request.body_cut) == ("", length, True)
+    har: Any = api.emulator.requests.har()
+    posted = har["log"]["entries"][0]["request"]["postData"]
+    assert (posted["text"], posted["comment"]) == ("", "The body was not kept.")
 
 
 def test_the_request_that_began_an_operation_names_it(api: CheckedWorld):

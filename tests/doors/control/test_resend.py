@@ -142,6 +142,8 @@ def test_a_resent_request_is_the_first_one_with_other_credentials_only(api: Http
             json.dumps({"enabled": "x" * 20_000}).encode(),
             r"only the first 16384 of 20015 bytes of the body of request 1 were kept",
         ),
+        ({}, b"x" * (1024 * 1024 + 1), "the body of request 1 was not kept"),
+        ({"Content-Encoding": "gzip"}, b"not gzip", "the body of request 1 was not kept"),
         (
             {f"X-Long-{n}": "x" * 6000 for n in range(4)},
             b'{"enabled": true}',

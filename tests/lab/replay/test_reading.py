@@ -306,8 +306,15 @@ def test_an_aborted_request_has_no_response():
             {"headers": [{"name": "Idempotency-Key", "value": "<redacted>"}]},
             "what looks like a secret was redacted in its header Idempotency-Key",
         ),
+        (
+            {"headers": [{"name": "X-Trace", "value": "zz... (8000 bytes)"}]},
+            "only the beginning of its header X-Trace was recorded",
+        ),
+        ({"headers": [{"name": "Cookie", "value": "zz... (8000 bytes)"}]}, None),
         ({"postData": {"text": '{"name":"<redacted>"}'}}, "a secret was redacted in its body"),
-        ({"postData": {"text": ""}, "bodySize": 9}, "its body is not text, and was not recorded"),
+        ({"postData": {"text": ""}, "bodySize": 9}, "its body was not recorded"),
+        ({"bodySize": 9}, "its body was not recorded"),
+        ({"bodySize": None}, None),
         (
             {"postData": {"text": "{", "comment": "Only the beginning of the body is included."}},
             "only a part of its body was recorded",
@@ -455,11 +462,18 @@ def test_a_lost_response_of_the_log_did_not_arrive(members: Any):
     assert read_logged({**LOGGED, **members}).response is None
 
 
-@pytest.mark.parametrize("body", [{"body": "{", "body_cut": True}, {"body": None}])
-def test_a_logged_request_with_a_part_of_its_body_cannot_be_sent(body: Any):
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"body": "{", "body_cut": True}, "only a part of its body was recorded"),
+        ({"body": "", "body_cut": True}, "its body was not recorded"),
+        ({"body": None}, "its body was not recorded"),
+    ],
+)
+def test_a_logged_request_without_its_whole_body_cannot_be_sent(body: Any, reason: str):
     request = read_logged({**LOGGED, "request": {**LOGGED["request"], **body}})
 
-    assert request.unsendable == "only a part of its body was recorded"
+    assert request.unsendable == reason
 
 
 def test_a_report_describes_each_request_and_counts_them():

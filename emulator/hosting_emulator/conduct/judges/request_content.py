@@ -225,7 +225,8 @@ def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart
         place = "contract, section Endpoints (no body is listed for this call)"
     quote = (spec.body_sentence, place)
     if spec.body is None:
-        is_empty = entry.body.strip() in (b"{}", b"null", b"")
+        is_whole = entry.body_bytes == len(entry.body)
+        is_empty = is_whole and entry.body.strip() in (b"{}", b"null", b"")
         yield _UnreadPart(_EMPTY_BODY if is_empty else "a body", quote)
         return
     document = exchange.request_body
