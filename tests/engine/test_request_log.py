@@ -229,6 +229,16 @@ def test_a_whole_body_is_not_cut():
     assert not whole(api)["request"]["body_cut"]
 
 
+def test_a_response_to_a_head_request_has_no_body_in_the_log():
+    api = InProcess()
+    api.send("HEAD", "/nowhere")
+
+    response = whole(api)["response"]
+
+    assert (response["body"], response["body_bytes"], response["body_cut"]) == ("", 0, False)
+    assert ("Content-Type", "application/problem+json") in response["headers"]
+
+
 def test_a_lost_response_has_no_headers_in_the_log():
     api = InProcess()
     api.add_fault(connection_reset={})

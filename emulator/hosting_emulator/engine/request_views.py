@@ -160,7 +160,12 @@ def request_message(world: World, entry: Entry) -> Message:
 
 
 def response_message(world: World, entry: Entry) -> Message:
-    """Return the headers and the body of a response."""
+    """Return the headers and the body of a response. A response to HEAD has no body."""
+    body = entry.response_body
+    body_bytes = entry.response_bytes
+    if entry.method == "HEAD":
+        body = b""
+        body_bytes = 0
     redactor = Redactor(world)
     headers = list(entry.response_headers)
     # The content type is empty if and only if there is no response.
@@ -168,9 +173,9 @@ def response_message(world: World, entry: Entry) -> Message:
         headers.append(("Content-Type", entry.content_type))
     return Message(
         headers=redactor.headers(headers),
-        body=redactor.body(entry.response_body),
-        body_bytes=entry.response_bytes,
-        body_cut=entry.response_bytes > len(entry.response_body),
+        body=redactor.body(body),
+        body_bytes=body_bytes,
+        body_cut=body_bytes > len(body),
     )
 
 
