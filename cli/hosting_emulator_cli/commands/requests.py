@@ -352,6 +352,7 @@ def replay(
         raise click.UsageError(
             "--world names an existing world: leave out --fresh, --scenario, --seed and --assume"
         )
+    from hosting_emulator.sdk import ControlRefused
     from hosting_emulator_cli.replay_text import replay_text
     from hosting_emulator_lab import replay as replaying
 
@@ -360,6 +361,8 @@ def replay(
     with ExitStack() as stack:
         target_world = world
         if not is_world_chosen:
+            # Otherwise, a refusal would name the world of `--world`, which has no part in it.
+            stack.enter_context(failing(ControlRefused))
             beginning = replaying.Beginning(scenario=scenario, seed=seed, assumptions=dict(assume))
             target_world = stack.enter_context(
                 replaying.temporary_world(world.control, record, beginning)

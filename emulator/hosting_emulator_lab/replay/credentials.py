@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hosting_emulator.sdk import HostingEmulator
+from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from hosting_emulator_lab.replay.generated_values import GeneratedValues
 from hosting_emulator_lab.replay.recording import (
     REDACTED,
@@ -14,6 +14,10 @@ from hosting_emulator_lab.replay.recording import (
 )
 
 _INVALID_TOKEN = "not-a-token"
+
+
+class SenderUnavailable(Exception):
+    """The world cannot create credentials for the sender of a request. The message says why."""
 
 
 class ReplayCredentials:
@@ -41,7 +45,10 @@ class ReplayCredentials:
         self._tokens: dict[Sender | str, str] = {}
 
     def token_for(self, exchange: RecordedExchange) -> str | None:
-        """Return the token to send with a request, or None to send none. Raises ControlError.
+        """Return the token to send with a request, or None to send none.
+
+        Raises ControlError, or SenderUnavailable if the recorded sender cannot send requests to this
+        world.
 
         If an emulator's recording contains a request without an Authorization header, the replay
         sends no such header either. In other recordings, the header may be missing because a
@@ -71,7 +78,12 @@ class ReplayCredentials:
     def _token_of(self, sender: Sender) -> str:
         tokens_key = sender.api_key or sender
         if tokens_key not in self._tokens:
-            self._tokens[tokens_key] = self._create_token(sender)
+            try:
+                self._tokens[tokens_key] = self._create_token(sender)
+            except ControlRefused as refused:
+                raise SenderUnavailable(
+                    f"its sender {sender.alias or sender.user} cannot send it here: {refused}"
+                ) from refused
         return self._tokens[tokens_key]
 
     def _create_token(self, sender: Sender) -> str:

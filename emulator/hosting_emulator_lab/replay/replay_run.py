@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from hosting_emulator.sdk import ControlClient, HostingEmulator, WorldSummary
 from hosting_emulator.sdk.control_connection import connection_to
 from hosting_emulator_lab.replay.comparison import Comparison, ReplayTimes
-from hosting_emulator_lab.replay.credentials import ReplayCredentials
+from hosting_emulator_lab.replay.credentials import ReplayCredentials, SenderUnavailable
 from hosting_emulator_lab.replay.generated_values import GeneratedValues
 from hosting_emulator_lab.replay.moments import moment_ms
 from hosting_emulator_lab.replay.recording import RecordedExchange, RecordedResponse, Recording
@@ -43,6 +43,10 @@ _HEADERS_NOT_SENT = frozenset(
         "x-control-token",
     }
 )
+
+
+#: The content codings of a body that a recording may contain in decoded form.
+_CONTENT_CODINGS = ("gzip", "deflate", "br", "zstd")
 
 
 def replay(
@@ -153,8 +157,11 @@ class _ReplayRun:
             for recorded in exchanges:
                 if recorded.unsendable is not None:
                     yield ReplayedExchange(recorded, None, skipped=recorded.unsendable)
-                else:
+                    continue
+                try:
                     yield self._send(recorded)
+                except SenderUnavailable as error:
+                    yield ReplayedExchange(recorded, None, skipped=str(error))
 
     def _send(self, recorded: RecordedExchange) -> ReplayedExchange:
         self._move_time(recorded)
@@ -206,7 +213,7 @@ class _ReplayRun:
         try:
             connection.putrequest(recorded.method, target, skip_accept_encoding=True)
             for name, value in recorded.headers:
-                if name.lower() not in _HEADERS_NOT_SENT:
+                if _is_sent(name, value, body):
                     new_value = self._values.replace_in_text(value)
                     connection.putheader(name, new_value.encode("utf-8", "surrogateescape"))
             if token is not None:
@@ -223,17 +230,41 @@ class _ReplayRun:
         text = None
         with suppress(UnicodeDecodeError):
             text = content.decode()
-        return RecordedResponse(response.status, tuple(response.getheaders()), text)
+        headers = [(name, _header_text(value)) for name, value in response.getheaders()]
+        return RecordedResponse(response.status, tuple(headers), text)
 
     def _body_of(self, recorded: RecordedExchange) -> bytes | None:
         """Return the body of a request with the new values. A body that is not text is returned unchanged."""
-        if recorded.body is None:
-            return None
-        try:
-            text = recorded.body.decode()
-        except UnicodeDecodeError:
+        if recorded.body is None or not _is_text(recorded.body):
             return recorded.body
-        return self._values.replace_in_text(text).encode()
+        return self._values.replace_in_text(recorded.body.decode()).encode()
+
+
+def _is_sent(name: str, value: str, body: bytes | None) -> bool:
+    """Return whether a replay sends a recorded header.
+
+    The emulator and some other tools record a compressed body in decoded form, together with its
+    Content-Encoding. The replay sends such a body as it was recorded, so without this header.
+    """
+    name = name.lower()
+    if name == "content-encoding" and value.lower() in _CONTENT_CODINGS:
+        return body is not None and not _is_text(body)
+    return name not in _HEADERS_NOT_SENT
+
+
+def _is_text(body: bytes) -> bool:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _header_text(value: str) -> str:
+    """Return a header value as UTF-8 text, which `http.client` has decoded as Latin-1."""
+    with suppress(UnicodeDecodeError):
+        return value.encode("latin-1").decode()
+    return value
 
 
 def _scheme_of(authorization: str | None) -> str:

@@ -98,6 +98,22 @@ def test_requests_replay_refuses_bad_arguments_in_one_line(
     assert phrase in result.stderr
 
 
+@pytest.mark.parametrize("option", ["--user", "--scenario"])
+def test_a_refusal_of_a_temporary_world_names_no_other_world(
+    api: HttpWorld, run: Run, tmp_path: Path, option: str
+):
+    api.dns()
+    file = str(tmp_path / "recording.har")
+    run("requests", "har", "--output", file)
+
+    result = run("requests", "replay", file, option, "nobody-here")
+
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "nobody-here" in result.stderr
+    assert "(world " not in result.stderr
+
+
 def test_requests_resend_names_a_request_that_is_not_in_the_log(run: Run):
     result = run("requests", "resend", "99")
 

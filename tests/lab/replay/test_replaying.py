@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+import zlib
 from typing import Any
 
 import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hosting_emulator.sdk import ControlClient, HostingEmulator
+from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 from hosting_emulator_lab.replay import (
     Beginning,
     Recording,
@@ -328,13 +331,103 @@ def test_a_replay_skips_and_reports_requests_that_cannot_be_sent(api: HttpWorld)
     api.call("GET", "/v1/projects/p/edge-dns?ticket=" + "x" * 43)
     api.dns(headers={"X-Request-Id": "y" * 43})
     api.create_key("z" * 43)
+    api.dns(headers={f"X-Trace-{number}": "a " * 3000 for number in range(4)})
     api.dns()
 
     report = replay_in_fresh_world(api.emulator.control, record_of(api))
 
     reasons = [request.skipped for request in report.requests]
     assert reasons == [request.recorded.unsendable for request in report.requests]
-    assert [reason is None for reason in reasons] == [False, False, False, False, True]
+    assert [reason is None for reason in reasons] == [False, False, False, False, False, True]
+
+
+def test_a_replay_skips_requests_of_users_who_are_not_in_its_world(api: HttpWorld):
+    api.dns()
+    api.emulator.add(users=[{"alias": "zed", "organizations": {"acme": "owner"}}])
+    api.dns(user="zed")
+    api.dns(token=api.emulator.create_api_key("zed").value)
+    api.dns(user="reader")
+
+    report = replay_in_fresh_world(api.emulator.control, record_of(api))
+
+    reasons = [request.skipped for request in report.requests]
+    assert [reason is None for reason in reasons] == [True, False, False, True]
+    assert reasons[1] == reasons[2]
+    assert "zed" in str(reasons[1])
+    assert differences(report) == []
+
+
+def test_a_user_chosen_for_a_replay_must_exist(api: HttpWorld):
+    api.dns()
+
+    with pytest.raises(ControlRefused) as refused:
+        replay(api.emulator.control, record_of(api), api.emulator, user="zed")
+
+    assert refused.value.status == 404
+
+
+@pytest.mark.parametrize("coding", ["gzip", "GZIP", "deflate"])
+def test_a_replay_sends_the_decoded_body_of_a_compressed_request(api: HttpWorld, coding: str):
+    document = b'{"name": "packed"}'
+    packed = zlib.compress(document) if coding == "deflate" else gzip.compress(document)
+    headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+    path = f"/v1/organizations/{api.organization_id('acme')}/user-api-keys"
+    created = api.call("POST", path, raw=packed, key="k", headers=headers)
+    api.deployments(token=created.json["value"])
+
+    report = replay_in_fresh_world(api.emulator.control, record_of(api))
+
+    assert created.status == 201
+    assert differences(report) == []
+    assert report.skipped == []
+
+
+def test_a_replay_sends_a_body_that_was_recorded_compressed_with_its_coding(api: HttpWorld):
+    packed = gzip.compress(b'{"enabled": false}')
+    api.set_flag(True)
+    har = api.emulator.requests.har()
+    request = har["log"]["entries"][0]["request"]
+    request["headers"].append({"name": "Content-Encoding", "value": "gzip"})
+    request["postData"].update({"text": base64.b64encode(packed).decode(), "encoding": "base64"})
+
+    report = replay_in_fresh_world(api.emulator.control, read_record(har))
+
+    (exchange,) = report.requests
+    assert exchange.response is not None
+    assert exchange.response.members["enabled"] is False
+
+
+def test_a_replay_skips_requests_whose_body_was_refused_unread(api: HttpWorld):
+    path = api.project_path("powered-by-flag")
+    packed = gzip.compress(b'{"enabled": true}')
+    api.call("PUT", path, raw=b"x" * (1024 * 1024 + 1), key="k1")
+    api.call("GET", api.project_path("edge-dns"), raw=b"x" * (2 * 1024 * 1024))
+    api.call("PUT", path, raw=packed[:-9], key="k2", headers={"Content-Encoding": "gzip"})
+    api.call("PUT", path, raw=packed, key="k3", headers={"Content-Encoding": "br"})
+    api.dns()
+
+    report = replay_in_fresh_world(api.emulator.control, record_of(api))
+
+    reason = "its body was not recorded"
+    assert [request.skipped for request in report.requests] == [reason] * 4 + [None]
+    assert differences(report) == []
+
+
+def test_a_head_request_and_a_header_that_is_not_ascii_are_replayed_without_differences(
+    api: HttpWorld,
+):
+    headers = list(api.emulator.headers().items())
+    with wire(api.emulator.base_url) as connection:
+        connection.send_request("HEAD", api.project_path("edge-dns"), headers)
+        assert connection.read_response("HEAD").status == 405
+        headers.append(("X-Request-Id", "café"))
+        connection.send_request("GET", "/v1/projects/nothing/edge-dns", headers)
+        assert connection.read_response().status == 404
+
+    report = replay_in_fresh_world(api.emulator.control, record_of(api))
+
+    assert differences(report) == []
+    assert report.skipped == []
 
 
 #: Requests that a client library might send differently: odd paths, bodies and headers.
