@@ -156,6 +156,21 @@ def test_a_change_whose_long_body_is_not_stored_completely_is_not_recordable():
     assert str(refused.value) == f"request 1 (POST create_user_api_key): {reason}"
 
 
+@pytest.mark.parametrize("name", ["Idempotency-Key", "X-Request-Id"])
+def test_a_repeated_header_is_the_reason_why_a_request_is_left_out(name: str):
+    api = ControlledWorld()
+    headers = {"Authorization": f"Bearer {api.token()}", "Content-Type": "application/json"}
+    headers |= {"Idempotency-Key": "a", "X-Request-Id": "a"}
+    repeated = [*headers.items(), (name, "b")]
+    refused = api.send("PUT", api.project_path("powered-by-flag"), repeated, b'{"enabled":true}')
+    assert refused.status == 400
+
+    left_out = record_session(session_of(api.engine)).left_out
+
+    reason = f"it has 2 {name} headers, but a step can send only one"
+    assert left_out == [f"request 1 (PUT set_project_powered_by_flag): {reason}"]
+
+
 def test_a_body_without_a_content_type_is_recorded():
     api = ControlledWorld()
     refused = api.call("PUT", api.project_path("powered-by-flag"), key="k", raw=b'{"enabled":true}')

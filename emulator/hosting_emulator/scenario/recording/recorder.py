@@ -12,7 +12,6 @@ from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.value_texts import quoted_value
-from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.scenario.entries import unused_entries
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario
@@ -28,9 +27,12 @@ from hosting_emulator.scenario.recording.heads import (
 from hosting_emulator.scenario.recording.refusals import NotRecordable
 from hosting_emulator.scenario.recording.sessions import Session, SessionEvent
 from hosting_emulator.scenario.recording.step_writer import (
+    BODY_CUT,
     RecordedStep,
     StepWriter,
+    inexact_part,
     inexpressible_part,
+    is_body_cut,
 )
 from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
@@ -40,8 +42,6 @@ from hosting_emulator.world.value import World
 _MOST_LEFT_OUT = 50
 #: The maximum number of differences to list in the error message for a failed step.
 _MOST_DIFFERENCES = 3
-#: Why a request with a long body cannot be repeated.
-_BODY_CUT = "only a part of the request body was stored"
 #: A file does not need a seed if its story also passes with each of these seeds.
 _OTHER_SEEDS = (DEFAULT_SEED, "another")
 
@@ -198,16 +198,11 @@ def _unrepeatable_requests(plan: _Plan) -> dict[int, str]:
         reason = inexpressible_part(entry)
         if reason is not None and entry.commits:
             raise NotRecordable(f"{event.title}: {reason}")
-        if reason is None and _is_body_cut(entry) and not entry.commits:
-            reason = _BODY_CUT
+        if reason is None and is_body_cut(entry) and not entry.commits:
+            reason = BODY_CUT
         if reason is not None:
             reasons[entry.n] = f"{event.title}: {reason}"
     return reasons
-
-
-def _is_body_cut(entry: Entry) -> bool:
-    """Return whether the request log contains only a part of the request's body."""
-    return entry.body_bytes > len(entry.body)
 
 
 def _write_steps(
@@ -269,10 +264,8 @@ def _requests_to_leave_out(
     if event is None:
         raise NotRecordable(failure.reason)
     entry = event.entry
-    if entry is not None and _is_body_cut(entry):
-        reason = f"{event.title}: {_BODY_CUT}"
-    else:
-        reason = f"{event.title}: {failure.reason}"
+    cause = None if entry is None else inexact_part(entry)
+    reason = f"{event.title}: {cause or failure.reason}"
     if entry is None or entry.commits or not exact or len(left_out) > _MOST_LEFT_OUT:
         raise NotRecordable(reason)
     return {entry.n: reason}

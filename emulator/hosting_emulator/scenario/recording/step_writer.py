@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,7 @@ from hosting_emulator.scenario.recording.references import Producer, References,
 from hosting_emulator.scenario.recording.refusals import NotRecordable
 from hosting_emulator.scenario.recording.responses import any_response, expected_response
 from hosting_emulator.scenario.recording.sessions import SessionEvent
-from hosting_emulator.scenario.step_keys import ACTIONS, is_page, is_request
+from hosting_emulator.scenario.step_keys import ACTIONS, HEADER_OPTIONS, is_page, is_request
 from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY, VARIABLE
 from hosting_emulator.world.records import User
 from hosting_emulator.world.sessions import is_current
@@ -45,6 +46,8 @@ _CLIENT_HEADER = re.compile(
 #: Matches a byte of an address that is not valid UTF-8.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_QUOTE = 80
+#: Why a request with a long body cannot be repeated.
+BODY_CUT = "only a part of the request body was stored"
 _RULE_TABLES = {"fault": FAULTS, "outcome": OUTCOMES}
 
 
@@ -182,7 +185,7 @@ class StepWriter:
 
     def _call(self, entry: Entry) -> Document | None:
         """Return a `call` or `poll` step that sends the recorded request, or None if neither can."""
-        if entry.call is None or entry.body_bytes > len(entry.body):
+        if entry.call is None or is_body_cut(entry):
             return None
         match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
         query_pairs = parse_qsl(entry.query, keep_blank_values=True)
@@ -346,6 +349,28 @@ def inexpressible_part(entry: Entry) -> str | None:
     if is_page(entry.path):
         return f"a step would send {quote} to the emulator's own pages"
     return None
+
+
+def inexact_part(entry: Entry) -> str | None:
+    """Return a clause about a part of a request that its step does not repeat exactly.
+
+    Returns None if there is no such part. The story may pass even if there is one.
+    """
+    if is_body_cut(entry):
+        return BODY_CUT
+    counts = Counter(name.lower() for name, _ in entry.raw_headers)
+    for raw_name, value in entry.raw_headers:
+        name = raw_name.decode("latin-1")
+        count = counts[raw_name.lower()]
+        has_key = name.lower() in HEADER_OPTIONS
+        if count > 1 and (has_key or _is_relevant_header(entry, name, value)):
+            return f"it has {count} {name} headers, but a step can send only one"
+    return None
+
+
+def is_body_cut(entry: Entry) -> bool:
+    """Return whether the request log contains only a part of the request's body."""
+    return entry.body_bytes > len(entry.body)
 
 
 def _variable_text_of(entry: Entry) -> str | None:
