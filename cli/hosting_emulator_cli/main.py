@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from inspect import cleandoc
+from io import TextIOWrapper
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -327,4 +328,7 @@ def main() -> None:
         # If the parent process has closed the stream, redirect the output to the null device.
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        # Write a path that is not valid Unicode as it is.
+        sys.stdout.reconfigure(errors="surrogateescape")
     cli(prog_name=PROGRAM)

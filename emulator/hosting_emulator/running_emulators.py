@@ -112,10 +112,23 @@ def _checked_record(document: Mapping[str, Any]) -> EmulatorRecord:
     texts = (record.url, record.instance, record.folder, record.data_dir or "")
     if not all(isinstance(text, str) for text in texts) or not isinstance(record.pid, int):
         raise TypeError
+    # Raises UnicodeEncodeError, which is a ValueError, if a string cannot be a path.
+    path_bytes(record.folder)
+    path_bytes(record.data_dir or "")
     # The address is shown in messages, so it must not contain terminal control sequences.
     if not (record.url.isascii() and record.url.isprintable() and record.instance.isalnum()):
         raise ValueError
     return record
+
+
+def path_bytes(text: str) -> bytes:
+    """Return the bytes of a path that an emulator reports.
+
+    Compare paths by their bytes, because the emulator may run in another locale. In the locale `C`,
+    it reports each byte that is not ASCII as a lone surrogate. Raises UnicodeEncodeError if `text`
+    cannot be a path.
+    """
+    return text.encode("utf-8", "surrogateescape")
 
 
 def is_locked(path: Path) -> bool:

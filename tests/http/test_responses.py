@@ -10,7 +10,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from hosting_emulator.http import request_body
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
-from hosting_emulator.http.responses import json_list
+from hosting_emulator.http.responses import html, json, json_list
 
 GONE: Any = SimpleNamespace(transport=None)
 
@@ -56,3 +56,10 @@ def test_a_body_in_a_coding_that_no_one_can_read_is_malformed(coding: str):
 
 def test_a_body_in_an_unknown_coding_is_taken_as_it_is():
     assert request_body._unpack(b"body", "x-private", 100) == b"body"
+
+
+def test_a_path_that_is_not_valid_unicode_can_be_in_a_response():
+    path = "/lat\udce9in"
+
+    assert json({"path": path}).body == b'{"path":"/lat\\udce9in"}'
+    assert html(path, "").body == b"/lat?in"

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from email.utils import formatdate
 from functools import lru_cache
 from io import BytesIO
+from json import dumps
 from typing import Any, Final
 
 import msgspec
@@ -23,7 +24,7 @@ _LONGEST_DETAIL: Final = 2_000
 _PIECE_BYTES: Final = 64 * 1024
 #: The name of this server in responses of the public API.
 SERVER: Final = "hosting-emulator"
-_encode = msgspec.json.Encoder(enc_hook=str).encode
+_encode_unicode = msgspec.json.Encoder(enc_hook=str).encode
 _OWN_HEADERS: Final = {
     # If a request is refused, a client can read from this header that the server has a different
     # version.
@@ -34,6 +35,19 @@ _OWN_HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+
+
+def _encode(document: Any) -> bytes:
+    """Encode a document as JSON.
+
+    A path that is not valid Unicode contains lone surrogates, which msgspec refuses. They are
+    written as escape sequences such as `\\udce9`, so that a client can restore the path's bytes.
+    """
+    try:
+        return _encode_unicode(document)
+    except UnicodeEncodeError:
+        plain_values = msgspec.to_builtins(document, enc_hook=str)
+        return dumps(plain_values, separators=(",", ":")).encode()
 
 
 def _headers(content_type: str, headers: dict[str, str]) -> dict[str, str]:
@@ -191,7 +205,8 @@ def html(
     """
     return raw(
         status,
-        text.encode(),
+        # A path in the text may not be valid Unicode.
+        text.encode(errors="replace"),
         "text/html; charset=utf-8",
         Cache_Control="no-cache",
         Content_Security_Policy=policy,

@@ -39,6 +39,7 @@ from hosting_emulator.running_emulators import (
     AddressRefused,
     EmulatorRecord,
     is_locked,
+    path_bytes,
     read_record,
     registered_emulators,
 )
@@ -327,7 +328,9 @@ def _started_in(
     folder: Path, registered_records: Sequence[EmulatorRecord]
 ) -> Sequence[EmulatorRecord]:
     """Return the records of the emulators that were started in a folder."""
-    return [record for record in registered_records if record.folder == str(folder)]
+    return [
+        record for record in registered_records if path_bytes(record.folder) == os.fsencode(folder)
+    ]
 
 
 def _is_in_use(data_dir: Path) -> bool:
@@ -401,7 +404,7 @@ def _uses_folder(reported: object, data_dir: Path) -> bool:
     if not isinstance(reported, str):
         return False
     try:
-        return data_dir.samefile(reported)
+        return data_dir.samefile(os.fsdecode(path_bytes(reported)))
     except (OSError, ValueError):
         return False
 

@@ -168,13 +168,26 @@ class Transport:
         if not response.body:
             return None
         try:
-            return decode_json(response.body, kind)
+            return _decode_json(response.body, kind)
         except msgspec.ValidationError as error:
             raise UnreadableMessage(self.control_url, kind, str(error)) from None
         except (ValueError, RecursionError) as error:
             content_type = response.headers.get("Content-Type") or "bytes"
             reason = f"it returned {content_type} with status {response.status}"
             raise UnexpectedResponse(self.control_url, reason) from error
+
+
+def _decode_json(body: bytes, kind: Any) -> Any:
+    """Decode JSON to a type.
+
+    msgspec refuses the lone surrogates in a path that is not valid Unicode, but Python accepts them.
+    """
+    try:
+        return decode_json(body, kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        return convert(json.loads(body), kind)
 
 
 def path_of(*parts: str | int) -> str:

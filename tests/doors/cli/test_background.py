@@ -7,6 +7,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -166,3 +168,45 @@ def test_the_emulator_of_exec_is_not_stopped(run: Run):
         "Error: only the program that runs this emulator can stop it, such as a test run or "
         "`hosting-emulator exec`; end that program\n"
     ) in result.stderr
+
+
+UTF_8 = {"PYTHONUTF8": "1"}
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux accepts any bytes in a path")
+@pytest.mark.parametrize(
+    ("name", "start_locale", "command_locale"),
+    [
+        (b"lat\xe9in", UTF_8, UTF_8),
+        ("dír".encode(), ASCII, UTF_8),
+        ("dír".encode(), UTF_8, ASCII),
+    ],
+)
+def test_a_path_of_any_bytes_can_be_the_data_directory(
+    variables: dict[str, str],
+    tmp_path: Path,
+    name: bytes,
+    start_locale: dict[str, str],
+    command_locale: dict[str, str],
+):
+    folder = os.fsencode(tmp_path) + b"/" + name
+    os.mkdir(folder)  # noqa: PTH102
+    # In the locale of many users, stdout refuses characters that UTF-8 cannot encode.
+    strict = {"PYTHONIOENCODING": "utf-8:strict"}
+
+    def run(locale: dict[str, str], *words: str) -> CompletedProcess[bytes]:
+        environment = variables | strict | locale
+        return subprocess.run(
+            [COMMAND, *words], cwd=folder, env=environment, capture_output=True, check=True
+        )
+
+    run(start_locale, "start", "--port", "0", "--detach")
+    try:
+        status = run(command_locale, "status").stdout
+        variables_text = run(command_locale, "env").stdout
+    finally:
+        run(command_locale, "stop")
+
+    assert b"state        " + folder + b"/.hosting-emulator (" in status
+    assert b"HOSTING_BASE_URL=" in variables_text
