@@ -27,6 +27,8 @@ def _require_command(
     if not command:
         line = f"hosting-emulator {ctx.info_name} -- CMD [ARGS]..."
         raise click.UsageError(f"give a command to run: {line}")
+    if not command[0]:
+        raise click.UsageError("CMD is empty; give the name of a program to run")
     is_exec = Path(command[0]).name == "hosting-emulator" and command[1:2] == ("exec",)
     if is_exec and ctx.info_name != "exec":
         raise click.UsageError(

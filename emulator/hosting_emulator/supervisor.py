@@ -168,6 +168,7 @@ class ChildCommand:
         self.is_free = True
         self._messages = RunMessages(0)
         self._run_count = 0
+        self._program = ""
         self._ends = ExitStack()
         for ours in (self._orders, self._news_end, self._output_end):
             self._ends.callback(os.close, ours)
@@ -215,6 +216,7 @@ class ChildCommand:
         """Start a command with this environment. The program is looked up on this process's PATH."""
         self._run_count += 1
         self._messages = RunMessages(self._run_count)
+        self._program = command[0]
         self._order(
             run={
                 "number": self._run_count,
@@ -251,6 +253,11 @@ class ChildCommand:
         # Use the same exit codes as shells: 127 for an unknown command, 126 for a command that
         # cannot be run.
         if messages.refusal == errno.ENOENT:
+            from shutil import which
+
+            if which(self._program) is not None:
+                reason = "its interpreter was not found; check the first line of the file"
+                return Outcome(126, reason)
             return Outcome(127, "command not found")
         return Outcome(126, os.strerror(messages.refusal).lower())
 
@@ -429,6 +436,9 @@ class Supervisor:
             self._command = os.posix_spawnp(argv[0], argv, environment, setsigdef=ignored_by_python)
         except OSError as error:
             self._report(refused=error.errno)
+            self._end(0)
+        except ValueError:  # the name of the command or of a variable is empty
+            self._report(refused=errno.EINVAL)
             self._end(0)
         # Forget earlier signals: they cannot have reached the command.
         self._notice()

@@ -325,6 +325,7 @@ REFUSALS = [
     Refusal("start --ready-file no/ready.json", "cannot write no/ready.json: no such directory"),
     # Commands that are run around an emulator.
     Refusal("exec", "give a command to run: hosting-emulator exec -- CMD [ARGS]..."),
+    Refusal("exec -- ''", "CMD is empty; give the name of a program to run"),
     Refusal(
         "exec --export HOSTING_BASE_URL x",
         "Invalid value for '--export': 'HOSTING_BASE_URL' is not of the form NAME=OTHER, "

@@ -72,6 +72,17 @@ def test_exec_refuses_a_file_that_cannot_be_executed(tmp_path: Path):
     assert (result.returncode, result.stderr) == (126, f"Error: {path}: permission denied\n")
 
 
+def test_exec_refuses_a_script_whose_interpreter_does_not_exist(tmp_path: Path):
+    path = tmp_path / "script"
+    path.write_text("#!/no/such/interpreter\n")
+    path.chmod(0o700)
+
+    result = run("--", str(path))
+
+    reason = "its interpreter was not found; check the first line of the file"
+    assert (result.returncode, result.stderr) == (126, f"Error: {path}: {reason}\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

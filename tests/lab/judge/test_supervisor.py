@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.supervisor import ChildCommand, RunMessages
+from hosting_emulator.supervisor import ChildCommand, Outcome, RunMessages
 from tests.lab.judge.explore_process import explore_report, verdicts_by_point
 from tests.support.exec_process import PATIENCE_S, wait_until
 
@@ -71,6 +71,18 @@ def test_a_command_that_prints_without_pause_is_ended_after_its_time_limit():
     assert (run.hung, run.outcome.code) == (True, 143)
     assert run.seconds < 10
     assert is_free
+
+
+@pytest.mark.parametrize(("command", "variable"), [("", "NAME"), ("true", "")])
+def test_a_command_that_python_cannot_start_is_refused(command: str, variable: str):
+    child = ChildCommand("kept")
+    try:
+        child.begin([command], {variable: "value"})
+        run = child.finish(None)
+    finally:
+        child.close()
+
+    assert run.outcome == Outcome(126, "invalid argument")
 
 
 @needs_linux
