@@ -34,11 +34,15 @@ def start_in_background(settings: Settings, ready_path: Path | None) -> Ready:
     Raises StartError if the emulator cannot start, or Failure if the process exited without giving
     a reason.
     """
-    from subprocess import PIPE, Popen
+    from subprocess import DEVNULL, PIPE, Popen
 
     from hosting_emulator.settings import Ready, StartError
 
-    process = Popen([sys.executable, *_SERVE], stdin=PIPE, stdout=PIPE, start_new_session=True)
+    # The process could not log to stderr if the parent process has closed it.
+    stderr = DEVNULL if sys.__stderr__ is None else None
+    process = Popen(
+        [sys.executable, *_SERVE], stdin=PIPE, stdout=PIPE, stderr=stderr, start_new_session=True
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

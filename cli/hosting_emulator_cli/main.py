@@ -324,10 +324,10 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    for name in ("stdout", "stderr"):
-        # If the parent process has closed the stream, redirect the output to the null device.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        # If the parent process has closed the stream, use the null device instead.
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
         # Write a path that is not valid Unicode as it is.
         sys.stdout.reconfigure(errors="surrogateescape")

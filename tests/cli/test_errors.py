@@ -144,16 +144,17 @@ def test_a_full_disk_behind_stdout_is_an_error():
 
 def test_a_command_runs_with_closed_streams(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "argv", ["hosting-emulator", "contract", "problems"])
-    for name in ("stdout", "stderr"):
+    for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, name, None)
 
     with pytest.raises(SystemExit) as ended:
         main()
 
     assert not ended.value.code
+    assert sys.stdin.read() == ""
     assert sys.stderr is not None
-    sys.stdout.close()
-    sys.stderr.close()
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        stream.close()
 
 
 def test_an_address_in_a_variable_at_which_nothing_responds_names_the_variable(

@@ -170,6 +170,18 @@ def test_the_emulator_of_exec_is_not_stopped(run: Run):
     ) in result.stderr
 
 
+def test_an_emulator_starts_in_the_background_although_stderr_is_closed(
+    run: Run, project: Path, variables: dict[str, str]
+):
+    start = [COMMAND, "start", "--port", "0", "--ephemeral", "--detach", "--quiet"]
+    command = ["sh", "-c", 'exec "$@" 2>&-', "sh", *start]
+
+    started = subprocess.run(command, cwd=project, env=variables, check=False)
+
+    assert started.returncode == 0
+    assert run("stop").returncode == 0
+
+
 UTF_8 = {"PYTHONUTF8": "1"}
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
