@@ -106,7 +106,7 @@ def _from_yaml(text: str) -> Any:
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
-        return YAML(typ="safe", pure=True).load(text)
+        document = YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         position = _YAML
@@ -120,6 +120,9 @@ def _from_yaml(text: str) -> Any:
         raise ValueError(f"{_YAML}: this is not YAML: {reason}") from None
     except ValueError as error:  # such as a date that does not exist
         raise ValueError(f"{_YAML}: {error}") from None
+    if document is None:  # the file is empty or contains only comments
+        return {}
+    return document
 
 
 def _yaml_line(text: str, key: str) -> int | None:

@@ -50,6 +50,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("text", ["", "# port: 4711\n", "---\n", "{}\n"])
+def test_a_file_without_settings_changes_nothing(
+    run: Run, bootstrap: FakeBootstrap, text: str
+) -> None:
+    Path("hosting-emulator.yaml").write_text(text)
+
+    assert run("start").exit_code == 0
+    assert bootstrap.settings == [Settings(library=FOLDER)]
+
+
 @pytest.mark.parametrize(
     ("name", "text"), [("hosting-emulator.yaml", YAML), ("pyproject.toml", TOML)]
 )
