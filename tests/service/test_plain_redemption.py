@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.error
 import urllib.request
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -21,10 +22,11 @@ class Stay(urllib.request.HTTPRedirectHandler):
         """Return no request to follow."""
 
 
-def fetch(url: str) -> Response:
-    """Send a request to the address in the URL, with the Host of the URL."""
+def fetch(url: str, host: str | None = None) -> Response:
+    """Send a request to the address in the URL, with the Host of the URL unless `host` is given."""
+    request = urllib.request.Request(url, headers={} if host is None else {"Host": host})
     try:
-        with urllib.request.build_opener(Stay).open(url) as response:
+        with urllib.request.build_opener(Stay).open(request) as response:
             return Response(response.status, response.headers, response.read())
     except urllib.error.HTTPError as error:
         with error:
@@ -78,3 +80,49 @@ def test_an_unknown_path_below_service_names_the_path_of_redemption(
     )["detail"]
 
     assert "GET /.service/dev-access/redeem?stage=dev&ticket=…" in detail
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "dev-no-such-site.dev.localhost",
+        "x.dev.localhost:4620",
+        "dev-no-such-site.WORLD.dev.localhost",
+        "shop.prod.localhost",
+        "shop.mail.localhost",
+    ],
+)
+def test_a_ticket_is_refused_at_a_host_of_the_service_that_is_not_its_origin(
+    api: CheckedWorld, host: str
+) -> None:
+    ticket = issue(api)
+
+    response = fetch(
+        api.emulator.redeem_url(ticket["redeem_url"]), host.replace("WORLD", api.emulator.name)
+    )
+
+    expect_problem(response, 404, "resource_not_found")
+    assert redeem(api, ticket).status == 303
+
+
+def test_a_ticket_is_refused_under_the_base_url_at_the_origin_of_another_project(
+    api: CheckedWorld,
+) -> None:
+    origin = issue(api, project="blog")["origin"]
+    ticket = issue(api)
+    url = api.emulator.redeem_url(ticket["redeem_url"])
+
+    expect_problem(fetch(url, urlsplit(origin).netloc), 404, "resource_not_found")
+
+    assert fetch(url, urlsplit(ticket["origin"]).netloc).status == 303
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1:4620", "[::1]", "emulator", "api.localhost", "emulator.test"]
+)
+def test_a_ticket_can_be_redeemed_at_the_base_url_under_each_name_of_the_emulator(
+    api: CheckedWorld, host: str
+) -> None:
+    url = api.emulator.redeem_url(issue(api)["redeem_url"])
+
+    assert fetch(url, host).status == 303

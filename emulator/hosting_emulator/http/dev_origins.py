@@ -38,6 +38,7 @@ from hosting_emulator.http.guard import Site
 from hosting_emulator.http.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, html, page
 from hosting_emulator.http.ready_responses import ReadyResponse
 from hosting_emulator.http.request_head import RequestHead, read_cookie
+from hosting_emulator.world.naming import MAIL_ZONE, PRODUCTION_ZONE, zone_of
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.value import Change
 
@@ -65,6 +66,38 @@ def project_of_ticket(engine: Engine, query: str) -> Project | None:
     """
     secret = parse_qs(query).get("ticket", [""])[0]
     return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
+
+
+def host_refusal(
+    worlds: Worlds,
+    request: web.BaseRequest,
+    engine: Engine,
+    project: Project | None,
+    site: Site,
+) -> Refused | None:
+    """Return the refusal of a ticket that a client redeems under the base URL, or None.
+
+    A host in the emulator's own zones that is not the dev host of the ticket's project is a
+    different origin. `project` is None if the ticket is unknown.
+    """
+    host = host_name(request.headers.get("Host", ""))
+    if host in site.names or not _is_in_own_zone(worlds, host):
+        return None
+    if find_origin(worlds, request) == (engine, project):
+        return None
+    return Refused(
+        "resource_not_found",
+        "This ticket cannot be redeemed here.",
+        why=f"the Host {host!r} is not the dev host of the ticket's project",
+        action="Open the ticket's redeem_url, or send its path and query to the base URL.",
+    )
+
+
+def _is_in_own_zone(worlds: Worlds, host: str) -> bool:
+    """Return whether a host is below a zone in which the emulator derives hostnames of projects."""
+    zones = {PRODUCTION_ZONE, MAIL_ZONE}
+    zones.update(zone_of(engine.world.name, engine.world.assumptions.dev_zone) for engine in worlds)
+    return any(host.endswith(f".{zone}") for zone in zones)
 
 
 async def handle(
