@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,10 +49,14 @@ async def test_a_list_is_not_encoded_for_a_client_that_has_disconnected():
     assert list(items) == [2, 3]
 
 
-@pytest.mark.parametrize("coding", ["br", "zstd"])
-def test_a_body_in_a_coding_that_no_one_can_read_is_malformed(coding: str):
+@pytest.mark.parametrize("coding", ["br", "zstd", "compress", "gzip, gzip", "br,x-private"])
+def test_a_body_in_a_coding_that_cannot_be_decoded_is_refused(coding: str):
     with pytest.raises(ValueError, match=coding):
         request_body._unpack(b"body", coding, 100)
+
+
+def test_x_gzip_is_another_name_for_gzip():
+    assert request_body._unpack(gzip.compress(b"body"), "x-gzip", 100) == b"body"
 
 
 def test_a_body_in_an_unknown_coding_is_taken_as_it_is():

@@ -210,6 +210,16 @@ def test_a_body_that_cannot_be_decompressed_is_refused(api: CheckedWorld, encodi
     expect_problem(response, 400, "invalid_request")
 
 
+@pytest.mark.parametrize("encoding", ["br", "gzip, gzip"])
+def test_a_content_encoding_that_is_not_supported_is_named(
+    api: CheckedWorld, encoding: str
+) -> None:
+    response = send_flag(api, b"{}", Content_Type="application/json", Content_Encoding=encoding)
+
+    detail = expect_problem(response, 400, "invalid_request")["detail"]
+    assert f"Content-Encoding {encoding!r}" in detail
+
+
 def test_calls_without_a_body_are_limited_too(api: CheckedWorld) -> None:
     expect_problem(api.apply_domains(raw=b" " * (MEBIBYTE + 1)), 413, "payload_too_large")
     expect_problem(api.ticket(raw=b" " * (MEBIBYTE + 1)), 413, "payload_too_large")

@@ -6,6 +6,7 @@ A malformed body is reported by returning a refusal, not by raising an exception
 from __future__ import annotations
 
 import asyncio
+import re
 import zlib
 from typing import Final
 
@@ -24,9 +25,19 @@ _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50
 #: The maximum number of gzip members in a body (RFC 1952, section 2.2).
 _MOST_MEMBERS: Final = 64
+#: The content codings in IANA's registry that change a body (RFC 9110, section 8.4.1).
+_KNOWN_CODINGS: Final = frozenset(
+    {"gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd"}
+)
+#: A recipient must treat this name as the other one (RFC 9110, section 8.4.1.3).
+_OTHER_NAMES: Final = {"x-gzip": "gzip"}
 _BROKEN: Final = (
     "The request body does not have the length, chunks or encoding that its headers announce."
 )
+
+
+class _UnsupportedCoding(ValueError):
+    """Raised if a body has a content coding that cannot be decoded. The message is a problem's detail."""
 
 
 async def read_body(
@@ -73,6 +84,8 @@ async def read_body(
         if encoding:
             limit = min(limit, max(_ALWAYS_UNPACKED, _HIGHEST_RATIO * len(body)))
             unpacked = await asyncio.to_thread(_unpack, body, encoding.lower(), limit)
+    except _UnsupportedCoding as unsupported:
+        return b"", Refused("invalid_request", str(unsupported))
     except (web.RequestPayloadError, ValueError, zlib.error) as error:
         return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
     if len(body) > limit or len(unpacked) > limit:
@@ -116,13 +129,19 @@ async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimit
 def _unpack(body: bytes, coding: str, limit: int) -> bytes:
     """Decode a body that has this content coding. Stop when the result exceeds `limit` bytes.
 
-    A body with an unknown coding is returned unchanged. Raises ValueError for `br` and `zstd`, and
-    ValueError or zlib.error for a malformed body. aiohttp's own decoder is not used, because it
+    A body with an unknown coding is returned unchanged. Raises _UnsupportedCoding for a known coding
+    that cannot be decoded here and for several codings, and ValueError or zlib.error for a malformed
+    body. aiohttp's own decoder is not used, because it
     would keep the request waiting for the rest of a malformed body.
     """
-    if coding in ("br", "zstd"):
-        raise ValueError(coding)
-    if coding not in ("gzip", "deflate"):
+    coding = _OTHER_NAMES.get(coding, coding)
+    names = re.split("[ \t]*,[ \t]*", coding)
+    is_decodable = coding in ("gzip", "deflate")
+    if not is_decodable and not _KNOWN_CODINGS.isdisjoint(names):
+        raise _UnsupportedCoding(
+            f"The Content-Encoding {coding[:80]!r} is not supported; use gzip or deflate."
+        )
+    if not is_decodable:
         return body
     unpacked = b""
     for _ in range(_MOST_MEMBERS):
