@@ -131,15 +131,15 @@ def _escape_both(character: str) -> str:
 
 
 def _escape_markup(character: str) -> str:
-    if character in "<>&'=-_:":
+    if character in "<>&'=":
         return _coded(character).upper().replace("\\U", "\\u")
     return _plain(character)
 
 
-#: Functions that write a single character of a string.
+#: Functions that write a single character of a string. They escape what libraries escape by default.
+#: No library escapes the characters of a timestamp, and Go could not read such a timestamp.
 ESCAPES: tuple[Callable[[str], str], ...] = (
     _escape_both,
-    _coded,
     _escape_slashes,
     _escape_markup,
     _escape_wide,

@@ -51,6 +51,21 @@ _IDEMPOTENT_RETRY = (
 
 _TEXTS = (
     CauseText(
+        id="needs-plain-base-url",
+        severity="note",
+        title="It fails if its base URL has a path.",
+        matters=(
+            "The base URL of an emulated world, or of a service behind a proxy, can have a path, such as "
+            "/worlds/world-1. The service's own base URL has none, so nothing is wrong there."
+        ),
+        because="All paths are relative to {base_url} (or {dev_base_url}).",
+        place="contract, section Endpoints",
+        instead=(
+            "Append the path of each request to the base URL. With aiohttp, end the base_url of a "
+            "ClientSession with a slash, and begin the paths of requests without one."
+        ),
+    ),
+    CauseText(
         id="drops-base-path",
         severity="error",
         title="It drops the path of its base URL.",

@@ -95,12 +95,15 @@ def make_clean_runs(
     if _missed_base_path(second):
         base_path_symptoms.append(_base_path_symptom(second))
         second = _make(runs, CleanTrial(), limit_s, alone=True)
-    elif not second.succeeded:
-        second = _make(runs, second.trial, limit_s, alone=True)
-        disturb_each_other = second.succeeded
-    elif jobs > 1 and _breaks_more_rules(second, first):
+    elif not second.succeeded or (jobs > 1 and _breaks_more_rules(second, first)):
+        may_be_disturbed = not second.succeeded
         # What a run shows counts only if it shows it alone.
         second = _make(runs, second.trial, limit_s, alone=True)
+        disturb_each_other = may_be_disturbed and second.succeeded
+        if not second.succeeded:
+            # The base URL of the service itself has no path, so judge the client without one.
+            base_path_symptoms.append(_path_failure_symptom(second))
+            second = _make(runs, CleanTrial(), limit_s, alone=True)
     _require_success(second, limit_s, is_second=True)
     if not scaled.succeeded:
         scaled = _make(runs, scaled.trial, limit_s, alone=True)
@@ -138,6 +141,8 @@ def try_clean_run(
     symptoms = clean_run_symptoms([run], _expects_refusal(runs, _joined(run, run)))
     if _missed_base_path(run):
         symptoms.append(_base_path_symptom(run))
+    elif run.trial.kind == "base-path" and not run.succeeded:
+        symptoms.append(_path_failure_symptom(run))
     return run.end, symptoms
 
 
@@ -190,6 +195,15 @@ def _joined(first: FinishedRun, second: FinishedRun) -> CleanRun:
         (first.end, first.visit.observation),
         (second.end, second.visit.observation),
     )
+
+
+def _path_failure_symptom(run: FinishedRun) -> tuple[CauseText, Symptom]:
+    message = f"the base URL was {run.visit.base_url}: {_end_text(run.end)}"
+    return CAUSE_TEXTS["needs-plain-base-url"], Symptom(str(run.trial), message, run.end.output)
+
+
+def _end_text(end: RunEnd) -> str:
+    return "it did not end in time" if end.hung else f"exit code {end.exit_code}"
 
 
 def _base_path_symptom(run: FinishedRun) -> tuple[CauseText, Symptom]:

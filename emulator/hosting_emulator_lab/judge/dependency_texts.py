@@ -69,7 +69,9 @@ def _cause_id(trial: AlteredTrial) -> str:
         return "expects-one-success-status" if is_success else "decides-by-problem-status"
     if trial.part.startswith("/result"):
         return "depends-on-result"
-    return "needs-optional-field"
+    if trial.part.startswith("/progress") or trial.status_class != "2xx":
+        return "needs-optional-field"
+    return "needs-unpromised-field"
 
 
 def _grouped(trials: Iterable[AlteredTrial], *, name_presence: bool = False) -> str:

@@ -209,8 +209,15 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
     # The contract does not close an operation, so a part of it may have a state of its own.
     "nested_state": LastingEffect(
         "done",
-        "starts an operation, and responses have a nested object with the state succeeded",
-        {"alter": {"set": {"/build": {"state": "succeeded"}}}},
+        "starts an operation, and responses have a completed reconciliation and a build that succeeded",
+        {
+            "alter": {
+                "set": {
+                    "/build": {"state": "succeeded"},
+                    "/reconciliation": {"state": "completed"},
+                }
+            }
+        },
         "fault of every call",
         of_operations=True,
     ),
@@ -218,6 +225,13 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
         "altered",
         "shows a database with suspend_timeout_seconds -1, which means never suspend",
         {"alter": {"set": {"/database/suspend_timeout_seconds": -1}}},
+        "fault",
+        "read_database_compute",
+    ),
+    "default_suspend": LastingEffect(
+        "altered",
+        "shows a database with suspend_timeout_seconds 0, which means the provider's default",
+        {"alter": {"set": {"/database/suspend_timeout_seconds": 0}}},
         "fault",
         "read_database_compute",
     ),

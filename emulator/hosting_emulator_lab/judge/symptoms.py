@@ -189,7 +189,7 @@ def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
         return "may-hide-failure"
     if not crash_line(result.output):
         return ""
-    if point.fault == "never_suspends":
+    if point.fault in ("never_suspends", "default_suspend"):
         return "rejects-documented-value"
     is_altered = point.lasting is not None and point.lasting.request_end == "altered"
     return "absence-ignored" if is_altered else "crashes"

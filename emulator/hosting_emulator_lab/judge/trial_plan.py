@@ -30,6 +30,7 @@ _ONCE_FOR_EACH_CALL = (
     "nested_state",
     "queued",
     "never_suspends",
+    "default_suspend",
 )
 #: The faults that are tried once at a call that reads, and once at a call that changes something. A client
 #: has few places where it reads the body of a response, and each such trial takes a whole time limit.

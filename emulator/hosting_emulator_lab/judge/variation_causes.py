@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from hosting_emulator.messages import Severity
 from hosting_emulator_lab.judge.cause_texts import CauseText
 
 
@@ -25,11 +26,18 @@ _GAPS = "contract, section Resources, Gaps"
 
 
 def _cause(
-    id_: str, points: tuple[str, ...], title: str, *, because: str, place: str, instead: str
+    id_: str,
+    points: tuple[str, ...],
+    title: str,
+    *,
+    severity: Severity = "warning",
+    because: str,
+    place: str,
+    instead: str,
 ) -> VariationCause:
     text = CauseText(
         id=id_,
-        severity="warning",
+        severity=severity,
         title=title,
         matters=_UNDEFINED,
         because=because,
@@ -92,14 +100,26 @@ _CAUSES = (
         instead="Ignore unknown fields when you read a response.",
     ),
     _cause(
-        "needs-optional-field",
-        ("absent-fields", "progress-absent"),
-        "It needs a field that the contract does not require.",
+        "needs-unpromised-field",
+        ("absent-fields",),
+        "It needs a field of which the contract does not say that it is always present.",
+        severity="note",
         because=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
         place=_GAPS,
+        instead="Have a default for a field without which the client can go on.",
+    ),
+    _cause(
+        "needs-optional-field",
+        ("progress-absent",),
+        "It needs a field that is absent at times.",
+        because=(
+            "progress: current deployment dependency observation, separate from immutable operation "
+            "history"
+        ),
+        place="contract, section Resources, Operation",
         instead=(
             "Treat every field as optional that the contract does not require, and have a default"
             " for it."

@@ -80,12 +80,10 @@ def test_a_run_is_repeated_alone_if_another_may_have_disturbed_it(
     ("failures", "findings", "error", "is_second"),
     [
         (["clean alone"], {}, CleanRunFailed, False),
-        (["clean/base-path", "clean/base-path alone"], {}, CleanRunFailed, True),
         (["clean/scaled", "clean/scaled alone"], {}, ScaledRunFailed, None),
         (["clean/scaled alone"], {"clean/scaled": WARNING}, ScaledRunFailed, None),
-        (["clean/base-path alone"], {"clean/base-path": WARNING}, CleanRunFailed, True),
     ],
-    ids=["first", "with a path", "in running time", "only alone", "with a path only alone"],
+    ids=["first", "in running time", "only alone"],
 )
 def test_a_client_that_fails_alone_without_a_failure_is_not_judged(
     failures: list[str],
@@ -102,6 +100,44 @@ def test_a_client_that_fails_alone_without_a_failure_is_not_judged(
     assert failure.value.end.output == ("bye",)
     if isinstance(failure.value, CleanRunFailed):
         assert failure.value.is_second is is_second
+
+
+@pytest.mark.parametrize(
+    ("failures", "findings"),
+    [
+        (["clean/base-path", "clean/base-path alone"], {}),
+        (["clean/base-path alone"], {"clean/base-path": WARNING}),
+    ],
+    ids=["beside others and alone", "only alone"],
+)
+def test_a_client_that_fails_only_with_a_path_is_judged_without_one(
+    failures: list[str], findings: Any
+) -> None:
+    runs = planned_runs(*failures, findings=findings)
+
+    clean_runs = make_clean_runs(runs, limit_s=60.0, jobs=2)
+
+    [(text, symptom)] = clean_runs.symptoms
+    assert (text.id, text.severity) == ("needs-plain-base-url", "note")
+    assert symptom.message == "the base URL was http://127.0.0.1:1/worlds/run-2: exit code 3"
+    assert (symptom.trial, symptom.output) == ("clean/base-path", ("bye",))
+    assert runs.log[-2:] == ["clean/base-path alone", "clean alone"]
+    assert not clean_runs.disturb_each_other
+
+
+def test_a_client_that_succeeds_only_once_is_not_judged() -> None:
+    """The client also fails when it runs again without a path."""
+    kinds: list[str] = []
+
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        kinds.append(trial.kind)
+        return RunEnd(3 if len(kinds) > 1 else 0)
+
+    with pytest.raises(CleanRunFailed, match=r"^ended with 3$") as failure:
+        make_clean_runs(PlannedRuns(clean_ends=ends), limit_s=60.0, jobs=1)
+
+    assert failure.value.is_second
+    assert kinds == ["skip", "base-path", "scaled", "base-path", "skip"]
 
 
 @pytest.mark.parametrize(("kind", "error"), [("skip", CleanRunFailed), ("scaled", ScaledRunFailed)])
@@ -155,3 +191,11 @@ def test_a_repeated_clean_run_shows_whether_it_misses_the_path() -> None:
         ("bye",),
     )
     assert runs.log == ["clean/base-path alone"]
+
+
+def test_a_repeated_clean_run_shows_whether_it_fails_with_a_path() -> None:
+    runs = planned_runs("clean/base-path alone")
+
+    _, symptoms = try_clean_run(runs, CleanTrial("base-path"), limit_s=60.0)
+
+    assert [text.id for text, _ in symptoms] == ["needs-plain-base-url"]
