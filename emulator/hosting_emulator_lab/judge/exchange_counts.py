@@ -77,28 +77,33 @@ def count_refusals(exchanges: Iterable[ObservedExchange], call: str) -> Refusals
     """Count the refused requests to a call since the last request to it that succeeded.
 
     A lost response counts as a refusal. After a pause of ten minutes of world time, the count starts
-    over.
+    over. Chapters are counted separately, because the tests of a suite may retry at the same time in
+    different worlds. The largest count is returned.
     """
-    count = 0
+    counts: Counter[int] = Counter()
+    last_chapter = 0
     last_request = ""
     granted_requests: set[str] = set()
-    last_time: datetime | None = None
+    last_times: dict[int, datetime] = {}
     for exchange in exchanges:
         if exchange.call != call:
             continue
         time = datetime.fromisoformat(exchange.at)
         last_request = f"{exchange.path}?{exchange.query} {exchange.idempotency_key}"
         is_granted = exchange.is_received and 0 < exchange.status < 400
+        last_chapter = exchange.chapter
+        last_time = last_times.get(last_chapter)
         is_retry = last_time is None or time - last_time < _LONGEST_RETRY_PAUSE
-        last_time = time
+        last_times[last_chapter] = time
         if is_granted:
-            count = 0
+            counts[last_chapter] = 0
             granted_requests.add(last_request)
         elif is_retry:
-            count += 1
+            counts[last_chapter] += 1
         else:
-            count = 1
-    return Refusals(count, count > 0 and last_request not in granted_requests)
+            counts[last_chapter] = 1
+    is_last_refused = counts[last_chapter] > 0 and last_request not in granted_requests
+    return Refusals(max(counts.values(), default=0), is_last_refused)
 
 
 def fast_attempts(exchanges: Iterable[ObservedExchange]) -> tuple[FastAttempts, ...]:

@@ -127,6 +127,11 @@ def test_a_verdict_has_a_cause(trial: str, verdict: Verdict, cause: str) -> None
             ["rejects-documented-value"],
         ),
         ("read_database_compute#1/never_suspends/lasting", "prod must be suspended", []),
+        (
+            "read_database_compute#1/default_suspend/lasting",
+            "ZeroDivisionError: division by zero",
+            ["rejects-documented-value"],
+        ),
     ],
 )
 def test_an_exit_code_counts_only_if_the_output_looks_like_a_crash(
@@ -361,7 +366,7 @@ def test_a_point_and_a_variation_keep_their_kind_of_trial() -> None:
     [
         ("vary/2", "survived", "expects-full-pages"),
         ("vary/2/page-size", "failed", "expects-full-pages"),
-        ("vary/2/absent-fields", "failed", "needs-optional-field"),
+        ("vary/2/absent-fields", "failed", "needs-unpromised-field"),
     ],
 )
 def test_a_client_that_fails_in_the_middle_of_a_list_does_not_take_a_page_for_the_last(

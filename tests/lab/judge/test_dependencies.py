@@ -35,7 +35,9 @@ def effect(text: str, word: Effect, *, is_allowed: bool = False) -> PartEffect:
         ("list_deployments/4xx/status", "decides-by-problem-status"),
         ("get_operation/2xx/remove:/result", "depends-on-result"),
         ("get_operation/2xx/remove:/result/url", "depends-on-result"),
-        ("list_deployments/2xx/remove:/items/*/url", "needs-optional-field"),
+        ("list_deployments/2xx/remove:/items/*/url", "needs-unpromised-field"),
+        ("get_operation/2xx/remove:/progress/phase", "needs-optional-field"),
+        ("list_deployments/4xx/remove:/detail", "needs-optional-field"),
     ],
 )
 def test_an_alteration_has_the_cause_of_the_variation_that_shows_the_same_mistake(

@@ -101,6 +101,21 @@ def test_a_request_that_was_granted_before_is_not_in_vain():
     assert count_refusals([granted, exchange(READING, 503, path="/b")], READING) == (1, True)
 
 
+def test_refusals_in_different_worlds_are_not_in_a_row():
+    """The tests of a suite may retry at the same time, each in a world of its own."""
+    exchanges = [
+        exchange(READING, 503, chapter=1),
+        exchange(READING, 503, chapter=2),
+        exchange(READING, 503, chapter=1),
+        exchange(READING, 503, chapter=2),
+        exchange(READING, 503, chapter=2),
+        exchange(READING, 200, chapter=1),
+    ]
+
+    assert count_refusals(exchanges, READING) == (3, False)
+    assert count_refusals(exchanges[:-1], READING) == (3, True)
+
+
 @pytest.mark.parametrize(("pause", "count"), [("00:09:59", 2), ("00:10:00", 1)])
 def test_a_request_after_ten_minutes_is_not_a_retry(pause: str, count: int):
     exchanges = [

@@ -89,7 +89,7 @@ def test_a_page_after_which_a_client_stops_is_the_request_of_the_symptom() -> No
     [
         (RESET, "gives-up-at-passing-failure", "create_user_api_key#1"),
         (VARIED, "expects-full-pages", ""),
-        (ALTERED, "needs-optional-field", ""),
+        (ALTERED, "needs-unpromised-field", ""),
     ],
 )
 def test_the_symptom_of_a_verdict_has_the_output_and_the_failed_tests(
