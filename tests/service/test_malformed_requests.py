@@ -246,6 +246,19 @@ def test_a_broken_query_is_refused(api: CheckedWorld, query: str) -> None:
     expect_problem(api.deployments(query), 400, "invalid_request")
 
 
+def test_a_header_that_is_not_allowed_twice_is_named(api: CheckedWorld) -> None:
+    with wire(api.emulator.base_url) as connection:
+        path = f"{connection.prefix}{api.project_path('powered-by-flag')}"
+        types = [("Content-Type", "application/json"), ("Content-Type", "text/plain")]
+        connection.send_request("PUT", path, [*types, ("Content-Length", "0")])
+        response = connection.read_response("PUT")
+
+    problem = expect_problem(response, 400, "invalid_request")
+    assert problem["detail"] == (
+        "The request has several Content-Type headers, but only one is allowed."
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("Idempotency-Key", b"\xff\xfe"), ("X-Request-Id", b"\xff\xfe"), ("X-Request-Id", b"a\tb")],

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import re
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -47,6 +48,8 @@ _PATIENCE_S: Final = 0.1
 #: Up to this many bytes are parsed immediately, even while long jobs are running.
 _SMALL: Final = 2048
 _TOO_SLOW: Final = "The request did not arrive completely in time."
+#: The message of aiohttp's parser about a header that a request must not have twice.
+_DUPLICATE_HEADER: Final = re.compile(r"Duplicate '([A-Za-z-]{1,40})' header")
 #: An invalid head. aiohttp refuses it after it has handled all earlier requests.
 _INVALID_HEAD: Final = b"\0\r\n\r\n"
 
@@ -417,6 +420,9 @@ def _parse_error(error: BaseException | None) -> str:
         # The framing has already checked the target and version, so the error must concern the
         # method.
         return NO_METHOD
+    duplicate = _DUPLICATE_HEADER.search(str(error))
+    if duplicate is not None:
+        return f"The request has several {duplicate[1]} headers, but only one is allowed."
     return INVALID
 
 
