@@ -45,6 +45,8 @@ def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
         yield
     except errors as error:
         text = str(error)
+        if isinstance(error, UnicodeEncodeError):
+            text = _encoding_message(error)
         if getattr(error, "title", None) == "Scenario refused":
             text = str(getattr(error, "detail", None) or text)
         raise Failure(f"{prefix}{text}") from error
@@ -164,9 +166,11 @@ class RootGroup(CommandGroup):
             else:
                 _print_error("; ".join([_message_of(error), *getattr(error, "__notes__", ())]))
             return error.exit_code
-        # This error occurs if the disk is full, or if a name cannot be encoded with LC_ALL=C.
-        except (OSError, UnicodeEncodeError) as error:
-            _print_error(str(getattr(error, "strerror", None) or error).lower())
+        except UnicodeEncodeError as error:
+            _print_error(_encoding_message(error))
+            return 2
+        except OSError as error:  # for example if the disk is full
+            _print_error(str(error.strerror or error).lower())
             return 2
         if isinstance(result, int):
             return result
@@ -188,6 +192,15 @@ def _split_hint(ctx: click.Context, message: str) -> str:
                 "the value before it"
             )
     return ""
+
+
+def _encoding_message(error: UnicodeEncodeError) -> str:
+    """Describe an error about an argument that is not valid UTF-8, or about a name that cannot be
+    printed with LC_ALL=C.
+    """
+    if "\ud800" <= error.object[error.start] <= "\udfff":
+        return f"{error.object[:80]!r} is not valid UTF-8 text"
+    return str(error)
 
 
 def _message_of(error: click.ClickException) -> str:

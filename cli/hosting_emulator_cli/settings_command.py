@@ -61,7 +61,9 @@ def start_errors_named() -> Iterator[None]:
         for param in ctx.command.params:
             origin = origin_of(ctx, param)
             words = _words_of(ctx.params[str(param.name)])
-            if origin is not None and any(_names(text_without_commands, word) for word in words):
+            names_option = any(re.match(rf"{option}(?![\w-])", text) for option in param.opts)
+            names_value = any(_names(text_without_commands, word) for word in words)
+            if origin is not None and (names_option or names_value):
                 raise Failure(f"{origin}: {text}") from error
         raise Failure(text) from error
 

@@ -292,6 +292,7 @@ REFUSALS = [
         "token --api-key --lifetime 5m",
         "--without-session and --lifetime cannot be used with --api-key",
     ),
+    Refusal("requests list --text '\udce9'", "'\\udce9' is not valid UTF-8 text"),
     Refusal("token --permission dns.read", "--permission needs --api-key"),
     Refusal(
         "world add project docs2",
@@ -306,7 +307,7 @@ REFUSALS = [
         "Invalid value for --url: 'nonsense' is not an address such as http://127.0.0.1:4620",
     ),
     *(
-        Refusal(f"{line} ''", f"a name is empty: worlds/{path}")
+        Refusal(f"{line} ''", f"a name or id is empty, so no request is sent to worlds/{path}")
         for line, path in (
             ("fault remove", "default/faults/"),
             ("outcome remove", "default/outcomes/"),

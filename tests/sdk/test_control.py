@@ -83,7 +83,7 @@ def test_the_sdk_escapes_names_in_paths(api: HttpWorld):
     ],
 )
 def test_the_sdk_refuses_an_empty_name(api: HttpWorld, ask: Callable[[HostingEmulator], object]):
-    with pytest.raises(ValueError, match=r"a name is empty: (worlds|scenarios)/"):
+    with pytest.raises(ValueError, match=r"a name or id is empty, .* (worlds|scenarios)/"):
         ask(api.emulator)
 
 

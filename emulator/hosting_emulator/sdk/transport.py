@@ -198,7 +198,7 @@ def path_of(*parts: str | int) -> str:
     """
     path = "/".join(quote(str(part), safe="") for part in parts)
     if "" in parts:
-        raise ValueError(f"a name is empty: {path}")
+        raise ValueError(f"a name or id is empty, so no request is sent to {path}")
     return path
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.emulator_in_loop import emulator_in_loop, refusal_of_settings
+from tests.support.emulator_process import failed_start
 
 #: A file of another state, which would replace a stored world.
 SCENARIO = "name: other\ndescription: Another world.\n"
@@ -66,6 +67,24 @@ def test_a_port_in_use_at_an_ipv6_address_is_refused(tmp_path: Path):
         message = refusal_of_settings(host="::1", port=port, data_dir=tmp_path / "data")
 
     assert message.startswith(f"port {port} on ::1 is in use")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("control-token: é", "--control-token must be printable ASCII"),
+        ("{at: '2030-01-01T00:00:00Z', scenario: stuck-operation}", "--at cannot be used"),
+    ],
+)
+def test_a_setting_that_does_not_allow_a_start_is_refused_with_the_name_of_its_file(
+    tmp_path: Path, text: str, message: str
+):
+    (tmp_path / "hosting-emulator.yaml").write_text(text, encoding="utf-8")
+
+    failed = failed_start("--port", "0", "--ephemeral", cwd=tmp_path)
+
+    assert failed.returncode == 2
+    assert failed.stderr.startswith(f"Error: hosting-emulator.yaml: {message}")
 
 
 async def test_an_address_of_another_machine_is_refused():
