@@ -468,6 +468,36 @@ _TEXTS = (
         instead="Set a time limit for each request and for the whole work, and report the failure.",
     ),
     CauseText(
+        id="restarts-failed-operation",
+        severity="warning",
+        title="It starts an operation again although its failure is not retryable.",
+        matters=(
+            "The operation fails again in the same way. Each attempt does part of the work again, and "
+            "the user learns of the failure late."
+        ),
+        because=(
+            "error object: code (string; a value such as operation_failed appears), message (string), "
+            "retryable (boolean), suggested_action (string)."
+        ),
+        place="contract, section Resources, Operation",
+        instead=(
+            "Start a failed operation again only if its error.retryable is true. Otherwise, report its "
+            "code and message, and exit with a code other than 0."
+        ),
+    ),
+    CauseText(
+        id="hides-expired-token",
+        severity="warning",
+        title="It ends with exit code 0 although its token has expired.",
+        matters=(
+            "The service refuses every request with an expired token. A script or a build server reads "
+            "only the exit code, so nobody learns that the command did nothing."
+        ),
+        because="Unauthenticated requests fail with code unauthenticated",
+        place="contract, section Authentication",
+        instead="If a response has status 401, say so, and exit with a code other than 0.",
+    ),
+    CauseText(
         id="may-hide-failure",
         severity="note",
         title="It ends with exit code 0 although a request failed.",

@@ -63,6 +63,10 @@ def symptoms_of(
         count = count_text(result.additional_replays, "replay")
         message = f"{count} of a request whose operation had failed"
         yield CAUSE_TEXTS["failed-operation-replayed"], Symptom(str(trial), message)
+    if result.restarted_operations:
+        count = count_text(result.restarted_operations, "operation")
+        message = f"{count} started again after a failure whose error.retryable is false"
+        yield CAUSE_TEXTS["restarts-failed-operation"], Symptom(str(trial), message)
     if result.fast_attempts >= _TOO_FAST_ATTEMPTS:
         message = (
             f"{result.fast_attempts} attempts at one request, with hardly a pause between them"
@@ -159,6 +163,8 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
     if result.verdict == "blind success":
         if NO_VALUE in result.reasons:
             return "key-value-lost"
+        if point.fault == "token_expired" and _claimed_by_reader(point):
+            return "hides-expired-token"
         if point.lasting is None:
             return "refusal-is-success"
         return _claimed(point, point.lasting)
@@ -185,6 +191,8 @@ def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
     is_refused = point.lasting is not None and point.lasting.request_end == "refused"
     if not result.exit_code and is_refused and _has_dead_thread(result.printed_lines):
         return "refusal-is-success"
+    if not result.exit_code and point.fault == "token_expired":
+        return "hides-expired-token"
     if not result.exit_code:
         return "may-hide-failure"
     if not crash_line(result.output):
@@ -193,6 +201,10 @@ def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
         return "rejects-documented-value"
     is_altered = point.lasting is not None and point.lasting.request_end == "altered"
     return "absence-ignored" if is_altered else "crashes"
+
+
+def _claimed_by_reader(point: FaultPoint) -> bool:
+    return ALL_CALLS[point.call].method == "GET" and point.call != "get_operation"
 
 
 def _has_dead_thread(printed_lines: Iterable[str]) -> bool:

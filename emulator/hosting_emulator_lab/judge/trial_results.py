@@ -33,8 +33,9 @@ class TrialResult:
     `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
     contract allows the alteration. `is_refused_anyway` means that the request of the fault is refused
     in the clean run, too. `has_recovered` means that the run failed although its requests succeed as they
-    do in the clean run, and that it changed nothing more. `causes` are the ids of the causes that the
-    result shows, only for a point of an exploration.
+    do in the clean run, and that it changed nothing more. `restarted_operations` is the number of
+    operations that failed for good, beyond those that the clean run starts. `causes` are the ids of
+    the causes that the result shows, only for a point of an exploration.
     """
 
     trial: Trial
@@ -58,6 +59,7 @@ class TrialResult:
     is_allowed: bool = False
     is_refused_anyway: bool = False
     has_recovered: bool = False
+    restarted_operations: int = 0
     causes: tuple[str, ...] = ()
 
     @property

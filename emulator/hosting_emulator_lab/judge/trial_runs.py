@@ -129,6 +129,7 @@ class TrialRuns:
             has_recovered=result.verdict == "failed"
             and not state_differences(visit.observation, clean).additions
             and has_recovered(visit.observation, clean),
+            restarted_operations=_count_restarted(point, visit.observation, clean),
             printed_lines=end.printed_lines or (),
         )
 
@@ -139,7 +140,7 @@ class TrialRuns:
         return replace(
             result,
             findings=new_findings(visit, clean),
-            stopped_at_page=_stopped_at_page(visit.observation, clean),
+            stopped_at_page=_stopped_at_page(end, visit.observation, clean),
             varied=end.varied,
         )
 
@@ -229,6 +230,19 @@ def _is_refused(point: FaultPoint, clean: CleanRun) -> bool:
     )
 
 
+def _count_restarted(point: FaultPoint, observation: Observation, clean: CleanRun) -> int:
+    """Return how many operations failed beyond those that the clean run starts.
+
+    It is 0 for all faults except `fail`, whose errors are not retryable.
+    """
+    if point.fault != "fail":
+        return 0
+    failures = observation.failed_operations - clean.observation.failed_operations
+    requests = clean.observation.requests
+    started = sum(request.begins_operation and request.call == point.call for request in requests)
+    return max(0, failures.total() - started)
+
+
 def _additional_replays(observation: Observation, clean: CleanRun) -> int:
     """Return the number of replays. It is 0 for a client that asks for replays in its clean run as well."""
     if _count_replays(clean.observation):
@@ -240,9 +254,15 @@ def _count_replays(observation: Observation) -> int:
     return sum(bool(request.exchange.replayed) for request in observation.requests)
 
 
-def _stopped_at_page(observation: Observation, clean: CleanRun) -> str:
-    """Return the name of the request after whose page the client stopped, but not in the clean run."""
+def _stopped_at_page(end: RunEnd, observation: Observation, clean: CleanRun) -> str:
+    """Return the name of the request after whose page the client stopped, but not in the clean run.
+
+    Return an empty text if the client prints a line with other words than in the clean run, because
+    it may say that there are more pages.
+    """
     if requests_without_next_page(clean.observation.requests):
+        return ""
+    if set(end.comparable_lines) - set(clean.end.comparable_lines):
         return ""
     unread = requests_without_next_page(observation.requests)
     return unread[0].name if unread else ""

@@ -109,6 +109,18 @@ def ids(*results: TrialResult) -> list[str]:
         ("get_dns_authorization#1/abort:forbidden/lasting", "unclear", "may-hide-failure"),
         ("list_deployments#1/empty_list/lasting", "unclear", "may-hide-failure"),
         ("apply_project_domains#1/stick/lasting", "waits", "still-polling"),
+        ("list_deployments#1/token_expired/lasting", "unclear", "hides-expired-token"),
+        ("list_deployments#1/token_expired/lasting", "blind success", "hides-expired-token"),
+        (
+            "apply_project_domains#1/token_expired/lasting",
+            "blind success",
+            "refusal-is-success",
+        ),
+        (
+            "get_operation#1/token_expired/lasting",
+            "blind success",
+            "unfinished-operation-is-success",
+        ),
     ],
 )
 def test_a_verdict_has_a_cause(trial: str, verdict: Verdict, cause: str) -> None:

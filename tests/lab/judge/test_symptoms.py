@@ -54,6 +54,12 @@ def shown(trial: str, *, follows: bool = True, **fields: Any) -> list[tuple[str,
             "2 replays of a request whose operation had failed",
         ),
         (
+            FAIL,
+            {"restarted_operations": 2, "exit_code": 1},
+            "restarts-failed-operation",
+            "2 operations started again after a failure whose error.retryable is false",
+        ),
+        (
             RESET,
             {"fast_attempts": 3},
             "retries-without-pause",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -364,6 +365,28 @@ def test_the_result_of_a_fault_compares_its_run_with_the_clean_run() -> None:
         is_refused_anyway=True,
         printed_lines=("done",),
     )
+
+
+@pytest.mark.parametrize(
+    ("fault", "failure_count", "restarted"),
+    [("fail", 1, 0), ("fail", 3, 2), ("cancel", 3, 0)],
+)
+def test_operations_that_fail_beyond_those_of_the_clean_run_were_started_again(
+    fault: str, failure_count: int, restarted: int
+) -> None:
+    clean = sample_clean_run(sample_observation(requests=requests("apply_project_domains")))
+    failures = Counter({"apply_project_domains of shop failed": failure_count})
+    observation = sample_observation(hit=True, failed_operations=failures)
+
+    result = result_of(f"apply_project_domains#1/{fault}/lasting", observation, clean, ())
+
+    assert result.restarted_operations == restarted
+
+
+def test_a_client_that_says_something_else_may_know_that_there_are_more_pages() -> None:
+    clean = clean_run_that_lists(WHOLE_LIST)
+
+    assert result_of("vary/1", FIRST_PAGE, clean, ("done", "more pages: yes")).stopped_at_page == ""
 
 
 def test_replays_that_the_clean_run_asks_for_as_well_are_not_additional() -> None:
