@@ -8,6 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests.engine.waiting_operations import (
+    hold_claim,
+    start_and_complete,
+    start_and_require_reconciliation,
+    start_and_stick,
+    start_operation,
+)
 from tests.support.in_process import InProcess, fresh_world
 
 #: The id of an operation or of an attempt at reconciliation.
@@ -18,8 +25,14 @@ def world(**options: Any) -> InProcess:
     return InProcess(fresh_world(**options))
 
 
-def started(api: InProcess) -> str:
-    return str(api.initialize().json["id"])
+def in_default_world(act: Callable[[InProcess], str]) -> Callable[[], tuple[InProcess, str]]:
+    """Return a function that creates a default world and lets `act` start an operation in it."""
+
+    def arrange() -> tuple[InProcess, str]:
+        api = world()
+        return api, act(api)
+
+    return arrange
 
 
 def finish(api: InProcess, operation: str) -> str:
@@ -34,7 +47,7 @@ def finish(api: InProcess, operation: str) -> str:
 def queued_in(mode: str, rate: float | None = None) -> Callable[[], tuple[InProcess, str]]:
     def arrange() -> tuple[InProcess, str]:
         api = world(mode=mode, rate=rate)
-        return api, started(api)
+        return api, start_operation(api)
 
     return arrange
 
@@ -42,7 +55,7 @@ def queued_in(mode: str, rate: float | None = None) -> Callable[[], tuple[InProc
 def queued_under(profile: str, polls: int = 0) -> Callable[[], tuple[InProcess, str]]:
     def arrange() -> tuple[InProcess, str]:
         api = world(source_profile=profile)
-        operation = started(api)
+        operation = start_operation(api)
         for _ in range(polls):
             api.poll(operation)
         return api, operation
@@ -52,22 +65,15 @@ def queued_under(profile: str, polls: int = 0) -> Callable[[], tuple[InProcess, 
 
 def behind_two_others() -> tuple[InProcess, str]:
     api = world()
-    started(api)
-    started(api)
-    return api, started(api)
-
-
-def stuck() -> tuple[InProcess, str]:
-    api = world()
-    operation = started(api)
-    api.intervene("stick_operation", project="shop")
-    return api, operation
+    start_operation(api)
+    start_operation(api)
+    return api, start_operation(api)
 
 
 def stuck_by_an_outcome() -> tuple[InProcess, str]:
     api = world()
     api.add_outcome(stick={"phase": "building"})
-    operation = started(api)
+    operation = start_operation(api)
     api.advance("6s")
     return api, operation
 
@@ -75,35 +81,23 @@ def stuck_by_an_outcome() -> tuple[InProcess, str]:
 def held_for_a_time() -> tuple[InProcess, str]:
     api = world()
     api.add_outcome(stick={"phase": "building", "for": "100s"}, while_={"plan": "paid"})
-    operation = started(api)
+    operation = start_operation(api)
     api.advance("6s")
     return api, operation
 
 
-def waiting_for_reconciliation() -> tuple[InProcess, str]:
-    api = world()
-    operation = started(api)
-    api.intervene("require_reconciliation", project="shop")
-    return api, operation
-
-
 def stuck_while_reconciling() -> tuple[InProcess, str]:
-    api, operation = stuck()
+    api = world()
+    operation = start_and_stick(api)
     api.intervene("require_reconciliation", project="shop")
     api.intervene("run_reconciliation", project="shop")
     return api, operation
 
 
-def holding_the_claim() -> tuple[InProcess, str]:
-    api = world()
-    api.intervene("hold_claim", project="shop")
-    return api, str(api.record("projects", api.project_id()).claim)
-
-
 def about_to_fail() -> tuple[InProcess, str]:
     api = world(source_profile="manual")
-    first = started(api)
-    second = started(api)
+    first = start_operation(api)
+    second = start_operation(api)
     finish(api, first)
     return api, second
 
@@ -111,7 +105,7 @@ def about_to_fail() -> tuple[InProcess, str]:
 def after_the_removal_of_its_outcome() -> tuple[InProcess, str]:
     api = world()
     outcome = api.add_outcome(stick={"phase": "deploying"}, while_={"plan": "free"})
-    operation = started(api)
+    operation = start_operation(api)
     api.disarm(outcome)
     return api, operation
 
@@ -119,7 +113,7 @@ def after_the_removal_of_its_outcome() -> tuple[InProcess, str]:
 def between_the_steps_of_an_outcome() -> tuple[InProcess, str]:
     api = world(source_profile="per_poll 3")
     api.add_outcome(reconcile={"phase": "building", "each": "5s"})
-    operation = started(api)
+    operation = start_operation(api)
     for _ in range(4):
         api.poll(operation)
     return api, operation
@@ -196,7 +190,7 @@ WAITING: list[tuple[Callable[[], tuple[InProcess, str]], list[str]]] = [
         ],
     ),
     (
-        stuck,
+        in_default_world(start_and_stick),
         [
             (
                 "It is stuck while queued: the stick_operation intervention stopped it, so "
@@ -224,7 +218,7 @@ WAITING: list[tuple[Callable[[], tuple[InProcess, str]], list[str]]] = [
         ],
     ),
     (
-        waiting_for_reconciliation,
+        in_default_world(start_and_require_reconciliation),
         [
             (
                 "The operation's result is not known yet. Its reconciliation is required (attempt "
@@ -246,7 +240,7 @@ WAITING: list[tuple[Callable[[], tuple[InProcess, str]], list[str]]] = [
         ],
     ),
     (
-        holding_the_claim,
+        in_default_world(hold_claim),
         [
             (
                 "No call started the operation. The hold_claim intervention created it, and it "
@@ -295,22 +289,15 @@ WAITING: list[tuple[Callable[[], tuple[InProcess, str]], list[str]]] = [
 # --- Operations that have ended -------------------------------------------------------------------
 
 
-def ended_in_time() -> tuple[InProcess, str]:
-    api = world()
-    operation = started(api)
-    api.advance("1h")
-    return api, operation
-
-
 def ended_by_steps() -> tuple[InProcess, str]:
     api = world(source_profile="manual")
-    return api, finish(api, started(api))
+    return api, finish(api, start_operation(api))
 
 
 def ended_by_an_outcome() -> tuple[InProcess, str]:
     api = world()
     api.add_outcome(fail={"phase": "building"})
-    operation = started(api)
+    operation = start_operation(api)
     api.advance("1h")
     return api, operation
 
@@ -318,15 +305,15 @@ def ended_by_an_outcome() -> tuple[InProcess, str]:
 def ended_by_the_condition_of_an_outcome() -> tuple[InProcess, str]:
     api = world()
     api.add_outcome(fail={"phase": "building"}, while_={"plan": "paid"})
-    operation = started(api)
+    operation = start_operation(api)
     api.advance("1h")
     return api, operation
 
 
 def ended_by_another_generation() -> tuple[InProcess, str]:
     api = world()
-    started(api)
-    second = started(api)
+    start_operation(api)
+    second = start_operation(api)
     api.advance("1h")
     return api, second
 
@@ -340,7 +327,7 @@ def added_with_its_deployment() -> tuple[InProcess, str]:
 def ended_before_its_outcome_acted() -> tuple[InProcess, str]:
     api = world()
     api.add_outcome(stick={"phase": "building"})
-    operation = started(api)
+    operation = start_operation(api)
     api.intervene("cancel_operation", project="shop")
     return api, operation
 
@@ -355,14 +342,14 @@ def ended_after_its_outcome_had_acted() -> tuple[InProcess, str]:
 def ended_in_the_time_of_an_outcome() -> tuple[InProcess, str]:
     api = world(source_profile="manual")
     api.add_outcome(succeed={"queued": "5s"})
-    operation = started(api)
+    operation = start_operation(api)
     api.advance("1h")
     return api, operation
 
 
 ENDED: list[tuple[Callable[[], tuple[InProcess, str]], list[str]]] = [
     (
-        ended_in_time,
+        in_default_world(start_and_complete),
         [
             "It succeeded at 2026-01-01T00:00:10.000Z. This state is final.",
             "The operation completed its plan under its profile, timed 2s 8s.",
