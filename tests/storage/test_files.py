@@ -96,10 +96,10 @@ def test_a_failed_write_leaves_the_old_file(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, step, fail)
-    with pytest.raises(OSError, match="No space left"):
-        write_atomically(path, b"new")
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, step, fail)
+        with pytest.raises(OSError, match="No space left"):
+            write_atomically(path, b"new")
 
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]

@@ -87,8 +87,7 @@ def test_a_close_does_not_wait_for_a_fold(tmp_path, monkeypatch):
         before = stored_world.snapshot.read_bytes()
         monkeypatch.setattr(keepers, "write_snapshot", endless)
         monkeypatch.setattr(keepers, "ROWS_FOLDED_AT_STOP", 10)
-        while not stored_world.keeper._compaction:
-            stored_world.api.set_flag(True)
+        stored_world.begin_fold()
         assert fold_started.wait(10)
 
         stored_world.keeper.close()
@@ -179,8 +178,7 @@ def test_a_fold_that_begins_after_a_reset_does_not_bring_back_the_old_world(tmp_
     with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
         may_continue = threading.Event()
         stored_world._executor.submit(may_continue.wait, 10)
-        while stored_world.keeper._compaction is None:
-            stored_world.api.set_flag(True)
+        stored_world.begin_fold()
         later = fresh_world(seed="another")
         later = later.__class__(**{**fields(later), "commit": 10_000})
         stored_world.keeper.replace(later)
@@ -438,8 +436,7 @@ def test_a_deleted_world_leaves_no_file_and_accepts_no_change(stored_world):
 
 def test_the_deletion_of_a_world_waits_for_its_fold(tmp_path, monkeypatch):
     with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
-        while stored_world.keeper._compaction is None:
-            stored_world.api.set_flag(True)
+        stored_world.begin_fold()
         fold = Future[None]()
         timer = threading.Timer(0.02, fold.set_result, (None,))
         monkeypatch.setattr(stored_world.keeper, "_compaction", fold)

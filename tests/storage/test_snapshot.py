@@ -215,6 +215,7 @@ def test_a_snapshot_that_is_stopped_at_any_check_leaves_the_old_file(path, world
     count = count_of_checks(path, world, monkeypatch, 10)
     path.write_bytes(old)
 
+    assert count
     for number in range(count):
         results = iter([False] * number + [True])
         with pytest.raises(SnapshotStopped):

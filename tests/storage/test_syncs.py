@@ -85,8 +85,7 @@ def test_a_journal_is_synced_before_it_is_folded(
 
     with world_folder(tmp_path / "default", durability="disk", compact_bytes=1) as stored_world:
         monkeypatch.setattr(keepers, "write_snapshot", observe)
-        while stored_world.keeper._compaction is None:
-            stored_world.api.set_flag(True)
+        stored_world.begin_fold()
         stored_world.wait_for_snapshots()
 
     # Only the new journal, which contains no commit yet, may be lost.

@@ -23,6 +23,9 @@ from hosting_emulator.world.tables import TABLES
 from hosting_emulator.world.value import World, empty_world
 from tests.support.in_process import InProcess, Machine, fresh_world
 
+#: A fold begins earlier, unless the keeper's `compact_bytes` exceeds what these changes write.
+_MAX_CHANGES_BEFORE_FOLD = 1_000
+
 
 def world_content(world: World | None) -> tuple[Any, ...]:
     """Return all records of a world, in a form that can be compared."""
@@ -78,6 +81,14 @@ class WorldFolder:
         world, _ = read_world(self.path)
         assert world is not None
         return world
+
+    def begin_fold(self) -> None:
+        """Change the world until its keeper begins to fold the journal into the snapshot."""
+        for _ in range(_MAX_CHANGES_BEFORE_FOLD):
+            self.api.set_flag(True)
+            if self.keeper._compaction is not None:
+                return
+        raise AssertionError(f"no fold began within {_MAX_CHANGES_BEFORE_FOLD} changes")
 
     def wait_for_snapshots(self) -> None:
         """Wait until all snapshots that were started are written."""

@@ -186,6 +186,8 @@ UTF_8 = {"PYTHONUTF8": "1"}
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
+# The fixture `run` kills the emulator if `stop` fails.
+@pytest.mark.usefixtures("run")
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux accepts any bytes in a path")
 @pytest.mark.parametrize(
     ("name", "start_locale", "command_locale"),
@@ -207,18 +209,20 @@ def test_a_path_of_any_bytes_can_be_the_data_directory(
     # In the locale of many users, stdout refuses characters that UTF-8 cannot encode.
     strict = {"PYTHONIOENCODING": "utf-8:strict"}
 
-    def run(locale: dict[str, str], *words: str) -> CompletedProcess[bytes]:
+    def output(locale: dict[str, str], *words: str) -> bytes:
         environment = variables | strict | locale
-        return subprocess.run(
-            [COMMAND, *words], cwd=folder, env=environment, capture_output=True, check=True
+        result = subprocess.run(
+            [COMMAND, *words], cwd=folder, env=environment, capture_output=True, check=False
         )
+        assert result.returncode == 0, result.stderr
+        return result.stdout
 
-    run(start_locale, "start", "--port", "0", "--detach")
+    output(start_locale, "start", "--port", "0", "--detach")
     try:
-        status = run(command_locale, "status").stdout
-        variables_text = run(command_locale, "env").stdout
+        status = output(command_locale, "status")
+        variables_text = output(command_locale, "env")
     finally:
-        run(command_locale, "stop")
+        output(command_locale, "stop")
 
     assert b"state        " + folder + b"/.hosting-emulator (" in status
     assert b"HOSTING_BASE_URL=" in variables_text
