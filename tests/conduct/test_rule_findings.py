@@ -28,7 +28,7 @@ def exchanges() -> list[ExchangeView]:
     return views
 
 
-def test_the_findings_of_each_rule_say_the_same_as_before():
+def test_the_findings_of_each_rule_match_the_golden_file():
     text = golden_text()
 
     assert text == GOLDEN_FILE.read_text(encoding="utf-8")

@@ -214,7 +214,7 @@ def test_an_assumption_shapes_the_calls_that_it_names_and_those_whose_row_names_
     assert shaped("docs_url") == []
 
 
-def test_a_code_that_a_condition_is_given_joins_the_codes_of_the_calls_that_meet_the_condition():
+def test_a_code_assigned_to_a_condition_is_listed_for_each_call_with_that_condition():
     assumptions = Assumptions().changed(
         {"condition_codes": "generation_stale=reconciliation_exhausted"}
     )

@@ -50,7 +50,7 @@ def test_the_log_says_which_state_a_stale_response_shows() -> None:
     ]
 
 
-def test_a_breaking_stale_read_of_an_operation_that_did_not_exist_is_a_counted_refusal() -> None:
+def test_a_stale_read_before_an_operation_existed_is_refused_and_counted() -> None:
     api = InProcess()
     api.advance("1m")
     fault_id = api.add_fault(stale_read={"age": "10s", "breaking": True}, call="get_operation")

@@ -146,7 +146,7 @@ def test_slices_of_one_byte_have_a_pause_between_them():
         ("latency", {"delay_ms": 50}, 10, 0),
     ],
 )
-def test_sending_a_body_makes_a_response_this_late(
+def test_sending_a_body_delays_a_response(
     kind: str, options: dict[str, Any], body_bytes: int, late_ms: int
 ):
     assert convert(options, fault_kinds()[kind]).late_ms(body_bytes) == late_ms
@@ -211,7 +211,7 @@ GATEWAY_PAGE = (
         ),
     ],
 )
-def test_a_fault_replaces_a_response_by_exactly_this_page(
+def test_a_fault_replaces_a_response_with_its_page(
     kind: str, options: dict[str, Any], page: PageResponse
 ):
     assert convert(options, fault_kinds()[kind]).page() == page
@@ -229,7 +229,7 @@ def test_a_fault_replaces_a_response_by_exactly_this_page(
         (UploadLimits(bytes_per_second=4, most_bytes=3), 10, 3, 750),
     ],
 )
-def test_a_limited_upload_ends_before_its_last_byte_and_takes_this_long(
+def test_a_limited_upload_ends_before_its_last_byte_and_is_delayed(
     limits: UploadLimits, body_bytes: int, bytes_to_read: int, late_ms: int
 ):
     assert limits.bytes_to_read(body_bytes) == bytes_to_read

@@ -705,7 +705,7 @@ story:
 """
 
 
-def test_a_recorded_span_is_this_text():
+def test_a_span_is_recorded_without_credentials_or_earlier_expectations():
     """Its story repeats earlier requests without expectations, and never contains a credential."""
     api = ControlledWorld()
     headers = {"Authorization": "Bearer other", "x-canary": "on"}

@@ -175,9 +175,7 @@ def test_the_content_of_a_message_is_parsed_json_or_its_text(body: str) -> None:
     assert content == expected[body]
 
 
-def test_the_definition_of_a_fault_stands_beside_its_counts_and_optional_members_are_left_out() -> (
-    None
-):
+def test_a_fault_is_written_with_its_counts_and_without_empty_members() -> None:
     document = fault() | {"unused": None, "note": None}
 
     merged = merge_written(msgspec.convert(split_written(document, FaultState), FaultState))

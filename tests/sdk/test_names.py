@@ -75,7 +75,7 @@ def test_the_nearest_name_may_differ_in_case_and_in_its_hyphens(name: str, hint:
     )
 
 
-def test_no_name_of_a_call_is_no_call():
+def test_no_call_is_known_without_a_name():
     assert known_call(None) is None
 
 

@@ -46,7 +46,7 @@ class ServerInternals:
         self._monkeypatch.setattr(HttpProtocol, "request_timeout_s", seconds)
 
     def pass_time(self, limits: float) -> None:
-        """Let time pass in the running event loop: so many times the limit of incomplete requests."""
+        """Advance the running event loop's clock by this many time limits for incomplete requests."""
         loop = asyncio.get_running_loop()
         read_time = loop.time
         skipped_s = limits * HttpProtocol.request_timeout_s

@@ -48,7 +48,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_or_all_names(world, table, 
     assert kind_of(table) in sentence
 
 
-def test_without_a_user_named_owner_an_owner_of_the_first_organization_with_one_is_the_default():
+def test_the_default_user_is_the_first_owner_if_no_user_is_named_owner():
     world = scenario_world(
         """
         world:

@@ -62,7 +62,7 @@ def test_the_conduct_report_describes_each_broken_rule(api: CheckedWorld) -> Non
     }
 
 
-def test_a_refused_body_that_the_call_does_not_read_is_no_empty_body(api: CheckedWorld) -> None:
+def test_a_refused_body_that_the_call_does_not_read_is_still_reported(api: CheckedWorld) -> None:
     api.call("GET", api.project_path("edge-dns"), raw=b"x" * 1_048_577)
 
     (finding,) = api.emulator.conduct.read().findings
