@@ -42,7 +42,8 @@ _SHORTEST_SECRET = 8
 _MAX_UNANSWERED = 3
 #: The maximum number of times to send a request if the server keeps asking for a delay.
 _MAX_ATTEMPTS = 5
-#: The maximum number of digits in the seconds of a Retry-After header.
+#: The longest delay that a server may ask for, in seconds. It has this number of digits.
+_MAX_DELAY_S = 99_999
 _MAX_DELAY_DIGITS = 5
 
 
@@ -299,8 +300,16 @@ def _encode(body: Any) -> bytes | None:
 
 
 def _requested_delay_s(response: ServerResponse) -> int:
-    """Return the seconds in Retry-After, or 0 if the header has no number or a number that is too long."""
-    header = response.header("Retry-After") or ""
+    """Return the delay that Retry-After asks for, in seconds, or 0 if it asks for none.
+
+    A date counts from the date of the response. Delays that are too long are ignored.
+    """
+    header = (response.header("Retry-After") or "").strip()
+    delay_s = 0
     if header.isascii() and header.isdigit() and len(header) <= _MAX_DELAY_DIGITS:
-        return int(header)
-    return 0
+        delay_s = int(header)
+    until_ms = http_date(header)
+    now_ms = http_date(response.header("Date") or "")
+    if until_ms is not None and now_ms is not None:
+        delay_s = (until_ms - now_ms) // 1000
+    return delay_s if 0 <= delay_s <= _MAX_DELAY_S else 0

@@ -38,9 +38,15 @@ class Server:
 _DNS = Reply({"status": "not_authorized", "zone": None, "scopes": [], "expires_at": None})
 
 
-def limited(status: int = 429, code: str = "rate_limited", after: str = "2") -> Reply:
+def limited(
+    status: int = 429, code: str = "rate_limited", after: str = "2", **headers: str
+) -> Reply:
     reply = problem(status, code)
-    return Reply(reply.document, status, {**reply.headers, "Retry-After": after})
+    return Reply(reply.document, status, {**reply.headers, "Retry-After": after, **headers})
+
+
+#: The date of a response.
+_NOW = "Fri, 27 Nov 2026 12:00:00 GMT"
 
 
 @pytest.mark.parametrize(
@@ -51,6 +57,11 @@ def limited(status: int = 429, code: str = "rate_limited", after: str = "2") -> 
         (limited(503, "service_unavailable"), [2]),
         (limited(400, "rate_limited"), [2]),
         (limited(after="99999"), [99_999]),
+        (limited(after="Fri, 27 Nov 2026 12:00:06 GMT", Date=_NOW), [6]),
+        # The date has passed, no date says from when to count, or the date is far away.
+        (limited(after="Fri, 27 Nov 2026 11:59:59 GMT", Date=_NOW), []),
+        (limited(after="Fri, 27 Nov 2026 12:00:06 GMT", Date=""), []),
+        (limited(after="Fri, 27 Nov 2027 12:00:06 GMT", Date=_NOW), []),
         # The server asks for no delay, in a form that the check does not read, or for no limit.
         (limited(after="0"), []),
         (limited(after="100000"), []),
