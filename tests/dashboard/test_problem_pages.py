@@ -213,7 +213,7 @@ def test_the_texts_of_a_problem_are_escaped() -> None:
 
     Outline(html)
     assert "<script" not in html
-    assert example_on(html)["detail"] == evil
+    assert example_on(html)["detail"] == f"{evil}."
 
 
 def test_the_title_and_the_base_of_a_page_are_escaped() -> None:

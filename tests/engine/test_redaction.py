@@ -85,6 +85,21 @@ def test_a_secret_is_redacted_in_every_encoding(secrets: Secrets, kind: str, spe
         assert part not in redacted
 
 
+@pytest.mark.parametrize("escape", ["\\u003D", "\\u003d"])
+@pytest.mark.parametrize("after", ["", "\\u0026stage\\u003Ddev"])
+def test_a_json_body_with_escapes_around_a_ticket_stays_valid(
+    secrets: Secrets, escape: str, after: str
+) -> None:
+    body = f'{{"redeem_url":"https:\\/\\/dev.example\\/x?ticket{escape}{secrets.ticket}{after}"}}'
+
+    redacted = secrets.redactor.text(body)
+
+    usual_end = json.loads(f'"{after}"')
+    assert json.loads(redacted) == {
+        "redeem_url": f"https://dev.example/x?ticket={REDACTED}{usual_end}"
+    }
+
+
 @pytest.mark.parametrize(
     "value",
     ["{} Bearer", "{}", "Bearer {}", "Basic {}", "{} {}", "Bearer  {}", "x{} y"],

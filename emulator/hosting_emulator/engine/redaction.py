@@ -30,6 +30,8 @@ _CUT_JWT = re.compile(r"eyJ[\w-]{12,}\Z", re.ASCII)
 #: An API key with any prefix, because the world's assumption about the prefix may have changed.
 _KEY = re.compile(rf"(?=([a-z]{{2,8}}_[\w-]{{{SECRET_LENGTH}}}))", re.ASCII)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+#: The length of a JSON escape without its backslash.
+_CODE_LENGTH = 5
 _BASE_64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")
 _JOINTS = str.maketrans("/-_", "   ")
 #: Text with the prefix of an API key is redacted if at least this many characters follow.
@@ -146,6 +148,15 @@ class Redactor:
 
     def _piece(self, match: re.Match[str]) -> str:
         piece = match[0]
+        if _ESCAPE.match(match.string, max(0, match.start() - 1)):
+            # Keep the JSON escape in front of a secret, such as that of the = in a ticket's URL.
+            rest = piece[_CODE_LENGTH:]
+            redacted = self._redacted(rest)
+            if redacted != rest:
+                return piece[:_CODE_LENGTH] + redacted
+        return self._redacted(piece)
+
+    def _redacted(self, piece: str) -> str:
         if len(piece) == SECRET_LENGTH:
             return REDACTED
         start = piece.find(self._prefix)
