@@ -7,6 +7,7 @@ from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS
 from hosting_emulator_lab.judge.fault_points import KINDS
 from hosting_emulator_lab.judge.lasting_effects import LASTING_EFFECTS
 from hosting_emulator_lab.judge.run_results import VERDICT_MEANINGS
+from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES
 from reference.markdown import code, codes, join, prose, sentence, table
 
 HOW_A_RUN_IS_COMPARED = """\
@@ -33,10 +34,11 @@ no valid token or API key, or on which a fault of the scenario already acts."""
 
 STEPS_OF_A_JUDGMENT = """\
 1. Clean runs. Three runs without failures must succeed. In the first, polling advances the time. In the
-   second, the base URL has a path, which reveals a client that drops it. In the third, time passes by
-   itself, which reveals polling that is too early. The rules of conduct are checked in all three runs. If
-   the service refuses a request that breaks a rule, a further run accepts it. If the command then fails,
-   it is testing the refusal, so the finding is a note.
+   second, the base URL has a path, which reveals a client that drops it. If the command fails only because
+   of the path, a run without a path replaces this run. In the third, time passes by itself, which reveals
+   polling that is too early. The rules of conduct are checked in all three runs. If the service refuses a
+   request that breaks a rule, a further run accepts it. If the command then fails, it is testing the
+   refusal, so the finding is a note.
 2. Trials. `judge` makes as many as the budget allows, starting with the most informative. A trial is one
    run with one failure at one request. In three more trials, responses vary, and each failure of these
    is narrowed down to its [variation points](variation.md).
@@ -59,9 +61,10 @@ def render() -> str:
     effects = [
         [code(word), sentence(effect.description)] for word, effect in LASTING_EFFECTS.items()
     ]
+    texts = [*CAUSE_TEXTS.values(), *(cause.text for cause in VARIATION_CAUSES.values())]
     causes = [
-        [code(name), text.severity, prose(sentence(text.title)), prose(text.instead)]
-        for name, text in CAUSE_TEXTS.items()
+        [code(text.id), text.severity, prose(sentence(text.title)), prose(text.instead)]
+        for text in texts
     ]
     return join(
         "`hosting-emulator explore` reports a verdict for each run of a client, and "

@@ -58,9 +58,12 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
     """Yield the content of a body and, if the content is truncated, a remark."""
     if not message.body_bytes:
         return
-    if message.body is None:
-        from hosting_emulator.sdk.text import count_text
+    from hosting_emulator.sdk.text import count_text
 
+    if message.body_cut and not message.body:
+        yield BodyPart("cut", "The body was not kept.")
+        return
+    if message.body is None:
         yield BodyPart("binary", f"{count_text(message.body_bytes, 'byte')} of binary data")
         return
     try:
@@ -68,7 +71,9 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
     except ValueError:  # the body is not JSON, or is truncated
         yield BodyPart("text", printable_lines(message.body))
     if message.body_cut:
-        yield BodyPart("cut", f"… truncated: the body has {message.body_bytes} bytes.")
+        yield BodyPart(
+            "cut", f"… truncated: the body has {count_text(message.body_bytes, 'byte')}."
+        )
 
 
 def exchange_line(

@@ -199,7 +199,8 @@ def _encoding_message(error: UnicodeEncodeError) -> str:
     printed with LC_ALL=C.
     """
     if "\ud800" <= error.object[error.start] <= "\udfff":
-        return f"{error.object[:80]!r} is not valid UTF-8 text"
+        nearby = error.object[max(0, error.start - 60) : error.start + 20]
+        return f"{nearby!r} is not valid UTF-8 text"
     return str(error)
 
 

@@ -185,6 +185,18 @@ def test_requests_show_and_replay_print_the_whole_exchange(
     assert json.loads(ask("requests", *words, "--json").stdout) == WHOLE
 
 
+def test_requests_show_says_that_the_body_of_a_refused_request_was_not_kept(
+    ask, control: FakeControl
+):
+    refused = {**WHOLE["request"], "body": "", "body_bytes": 1_048_588, "body_cut": True}
+    control.on("GET /worlds/default/requests/2", {**WHOLE, "request": refused})
+
+    output = ask("requests", "show", "2").stdout
+
+    assert "The body was not kept." in output
+    assert "1048588" not in output
+
+
 def test_requests_list_prints_whole_exchanges_as_json(ask, control: FakeControl):
     control.on(LIST, request_page(ITEM))
     control.on("GET /worlds/default/requests/2", WHOLE)

@@ -152,7 +152,7 @@ def test_a_change_whose_long_body_is_not_stored_completely_is_not_recordable():
     with pytest.raises(NotRecordable) as refused:
         record_session(session_of(api.engine))
 
-    reason = "only a part of the request body was stored"
+    reason = "the request body was not stored completely"
     assert str(refused.value) == f"request 1 (POST create_user_api_key): {reason}"
 
 
@@ -564,7 +564,7 @@ def test_a_request_with_a_body_that_was_stored_only_partly_is_left_out():
 
     recording = record_session(session_of(api.engine))
 
-    reason = "only a part of the request body was stored"
+    reason = "the request body was not stored completely"
     assert recording.left_out == [f"request 1 (PUT set_project_powered_by_flag): {reason}"]
     assert check_text(recording.text, "recorded.yaml")["passed"]
 

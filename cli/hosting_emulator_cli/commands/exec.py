@@ -150,8 +150,8 @@ def exec_(
 
     When CMD exits, `exec` stops the emulator and any processes that CMD left running, and deletes
     the state. Ctrl-C is passed on to CMD, and `exec` ends when CMD has exited (see --kill-after).
-    Except with `--kill-after never`, a second Ctrl-C kills CMD immediately. In that case, there is
-    no report and no verdict, and no world is saved.
+    Except with `--kill-after never`, a second Ctrl-C kills CMD immediately. `exec` then writes no
+    report, gives no verdict and saves no world.
 
     The exit code is that of CMD, 127 if CMD was not found, 126 if CMD could not be run, and 128+N
     after signal N. It is 2, and CMD is not run, if the emulator could not start or if --sealed was

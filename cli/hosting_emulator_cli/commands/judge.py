@@ -119,7 +119,8 @@ def judge(
     with code 0 if nothing goes wrong. The options --scenario, --seed, --at, --assume and --user can
     also be set in a settings file in this directory (see `start`).
 
-    Three clean runs, in which nothing goes wrong, must succeed. The conduct rules are checked in
+    Three clean runs, in which nothing goes wrong, must succeed. If CMD fails only with a base URL
+    that has a path, a run without the path replaces that run. The conduct rules are checked in
     these runs. In most trials, something goes wrong: for example, a response is lost, late or
     unreadable, the service refuses a request, an operation fails or never ends, or the token
     expires. Other trials vary responses where the contract leaves a choice, or alter part of a

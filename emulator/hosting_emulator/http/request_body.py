@@ -25,12 +25,12 @@ _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50
 #: The maximum number of gzip members in a body (RFC 1952, section 2.2).
 _MOST_MEMBERS: Final = 64
-#: The content codings in IANA's registry that change a body (RFC 9110, section 8.4.1).
+#: Common content codings that change a body (RFC 9110, section 8.4.1).
 _KNOWN_CODINGS: Final = frozenset(
     {"gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd"}
 )
-#: A recipient must treat this name as the other one (RFC 9110, section 8.4.1.3).
-_OTHER_NAMES: Final = {"x-gzip": "gzip"}
+#: A recipient should treat this name as the other one (RFC 9110, section 8.4.1.3).
+_CODING_ALIASES: Final = {"x-gzip": "gzip"}
 _BROKEN: Final = (
     "The request body does not have the length, chunks or encoding that its headers announce."
 )
@@ -80,7 +80,7 @@ async def read_body(
         else:
             body = await _read_rest(content, limit)
         unpacked = body
-        encoding = request.headers.get("Content-Encoding")
+        encoding = ", ".join(request.headers.getall("Content-Encoding", ()))
         if encoding:
             limit = min(limit, max(_ALWAYS_UNPACKED, _HIGHEST_RATIO * len(body)))
             unpacked = await asyncio.to_thread(_unpack, body, encoding.lower(), limit)
@@ -130,11 +130,11 @@ def _unpack(body: bytes, coding: str, limit: int) -> bytes:
     """Decode a body that has this content coding. Stop when the result exceeds `limit` bytes.
 
     A body with an unknown coding is returned unchanged. Raises _UnsupportedCoding for a known coding
-    that cannot be decoded here and for several codings, and ValueError or zlib.error for a malformed
-    body. aiohttp's own decoder is not used, because it
-    would keep the request waiting for the rest of a malformed body.
+    that cannot be decoded here, alone or in a list, and ValueError or zlib.error for a malformed body.
+    aiohttp's own decoder is not used, because it would keep the request waiting for the rest of a
+    malformed body.
     """
-    coding = _OTHER_NAMES.get(coding, coding)
+    coding = _CODING_ALIASES.get(coding, coding)
     names = re.split("[ \t]*,[ \t]*", coding)
     is_decodable = coding in ("gzip", "deflate")
     if not is_decodable and not _KNOWN_CODINGS.isdisjoint(names):

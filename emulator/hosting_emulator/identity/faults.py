@@ -121,6 +121,8 @@ def _replacement(engine: Engine, decision: Decision) -> web.StreamResponse | Non
 def as_reply(response: web.Response) -> Reply:
     """Convert an endpoint's response to an engine Reply."""
     headers = [pair for pair in response.headers.items() if pair[0] != "Content-Type"]
+    # aiohttp adds the cookies to the headers only when it sends the response itself.
+    headers += [("Set-Cookie", cookie.OutputString()) for cookie in response.cookies.values()]
     content_type = response.headers.get("Content-Type", "")
     return Reply(
         response.status,

@@ -90,7 +90,12 @@ class Message(ControlMessage, frozen=True, kw_only=True):
         str | None, doc("The body, or its beginning if it is long; null if the body is not text.")
     ]
     body_bytes: Annotated[int, doc("The length of the complete body, in bytes.")]
-    body_cut: Annotated[bool, doc("Whether `body` contains only the beginning of the body.")]
+    body_cut: Annotated[
+        bool,
+        doc(
+            "Whether `body` contains only the beginning of the body, or nothing of a refused body."
+        ),
+    ]
 
     @property
     def content(self) -> Any:

@@ -137,7 +137,8 @@ def _escape_markup(character: str) -> str:
 
 
 #: Functions that write a single character of a string. They escape what libraries escape by default.
-#: No library escapes the characters of a timestamp, and Go could not read such a timestamp.
+#: No common library escapes the digits, hyphens and colons of a timestamp, and Go cannot read a
+#: timestamp with escapes.
 ESCAPES: tuple[Callable[[str], str], ...] = (
     _escape_both,
     _escape_slashes,

@@ -42,7 +42,7 @@ _SHORTEST_SECRET = 8
 _MAX_UNANSWERED = 3
 #: The maximum number of times to send a request if the server keeps asking for a delay.
 _MAX_ATTEMPTS = 5
-#: The longest delay that a server may ask for, in seconds. It has this number of digits.
+#: The longest delay to obey, in seconds, and the number of its digits.
 _MAX_DELAY_S = 99_999
 _MAX_DELAY_DIGITS = 5
 

@@ -56,7 +56,7 @@ _TEXTS = (
         title="It fails if its base URL has a path.",
         matters=(
             "The base URL of an emulated world, or of a service behind a proxy, can have a path, such as "
-            "/worlds/world-1. The service's own base URL has none, so nothing is wrong there."
+            "/worlds/world-1. If the service's base URL has no path, nothing is wrong there."
         ),
         because="All paths are relative to {base_url} (or {dev_base_url}).",
         place="contract, section Endpoints",

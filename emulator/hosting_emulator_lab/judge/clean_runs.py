@@ -24,6 +24,7 @@ from hosting_emulator_lab.judge.clean_run_symptoms import (
 from hosting_emulator_lab.judge.run_results import CleanRun, CleanRunFailed, RunEnd
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial
+from hosting_emulator_lab.run_conditions import RunsStopped
 
 #: The name of the world that a request reaches if it misses the path of its base URL.
 _PATHLESS_WORLD = "default"
@@ -93,16 +94,16 @@ def make_clean_runs(
     disturb_each_other = False
     base_path_symptoms: list[tuple[CauseText, Symptom]] = []
     if _missed_base_path(second):
-        base_path_symptoms.append(_base_path_symptom(second))
+        base_path_symptoms.append(_drops_path_symptom(second))
         second = _make(runs, CleanTrial(), limit_s, alone=True)
     elif not second.succeeded or (jobs > 1 and _breaks_more_rules(second, first)):
-        may_be_disturbed = not second.succeeded
+        failed_beside_others = not second.succeeded
         # What a run shows counts only if it shows it alone.
         second = _make(runs, second.trial, limit_s, alone=True)
-        disturb_each_other = may_be_disturbed and second.succeeded
+        disturb_each_other = failed_beside_others and second.succeeded
         if not second.succeeded:
-            # The base URL of the service itself has no path, so judge the client without one.
-            base_path_symptoms.append(_path_failure_symptom(second))
+            # The service's base URL may have no path, so judge the client without one.
+            base_path_symptoms.append(_fails_with_path_symptom(second))
             second = _make(runs, CleanTrial(), limit_s, alone=True)
     _require_success(second, limit_s, is_second=True)
     if not scaled.succeeded:
@@ -140,9 +141,9 @@ def try_clean_run(
     run = _make(runs, trial, limit_s, alone=True)
     symptoms = clean_run_symptoms([run], _expects_refusal(runs, _joined(run, run)))
     if _missed_base_path(run):
-        symptoms.append(_base_path_symptom(run))
+        symptoms.append(_drops_path_symptom(run))
     elif run.trial.kind == "base-path" and not run.succeeded:
-        symptoms.append(_path_failure_symptom(run))
+        symptoms.append(_fails_with_path_symptom(run))
     return run.end, symptoms
 
 
@@ -172,7 +173,11 @@ def _expects_refusal(runs: TrialRuns, clean: CleanRun) -> ExpectsRefusal:
     """Return a function that finds out whether the client expects a refusal of its clean run."""
 
     def expects(trial: AcceptedTrial) -> bool:
-        result = runs.trial(trial, clean, alone=True)
+        try:
+            result = runs.trial(trial, clean, alone=True)
+        except RunsStopped:
+            # Without a run that accepts the request, nothing is proven against the client.
+            return True
         # A run in which the request was not sent shows nothing.
         return not result.hit or result.verdict == "hung" or result.exit_code != 0
 
@@ -197,7 +202,7 @@ def _joined(first: FinishedRun, second: FinishedRun) -> CleanRun:
     )
 
 
-def _path_failure_symptom(run: FinishedRun) -> tuple[CauseText, Symptom]:
+def _fails_with_path_symptom(run: FinishedRun) -> tuple[CauseText, Symptom]:
     message = f"the base URL was {run.visit.base_url}: {_end_text(run.end)}"
     return CAUSE_TEXTS["needs-plain-base-url"], Symptom(str(run.trial), message, run.end.output)
 
@@ -206,7 +211,7 @@ def _end_text(end: RunEnd) -> str:
     return "it did not end in time" if end.hung else f"exit code {end.exit_code}"
 
 
-def _base_path_symptom(run: FinishedRun) -> tuple[CauseText, Symptom]:
+def _drops_path_symptom(run: FinishedRun) -> tuple[CauseText, Symptom]:
     request_count = run.visit.requests_by_world[_PATHLESS_WORLD]
     message = f"the base URL was {run.visit.base_url}, and {request_count} of its requests missed the path"
     return CAUSE_TEXTS["drops-base-path"], Symptom(str(run.trial), message, run.end.output)

@@ -41,7 +41,7 @@ _MOST_CONFIRMATIONS = 3
 _OPENING = ("connection_reset", "after_commit")
 #: There is an opening trial only if the clean run takes at most this share of the budget.
 _OPENING_SHARE = 0.05
-#: Trials that are in progress when the budget is used up may take so much longer, in real seconds.
+#: Trials that are in progress when the budget is used up may continue for this long, in real seconds.
 GRACE_S = 20.0
 #: A suggested budget is this much longer than the estimated time, and a multiple of so many seconds.
 _SPARE_TIME = 1.25

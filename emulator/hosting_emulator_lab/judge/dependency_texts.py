@@ -69,7 +69,9 @@ def _cause_id(trial: AlteredTrial) -> str:
         return "expects-one-success-status" if is_success else "decides-by-problem-status"
     if trial.part.startswith("/result"):
         return "depends-on-result"
-    if trial.part.startswith("/progress") or trial.status_class != "2xx":
+    if trial.status_class != "2xx":
+        return "needs-optional-problem-field"
+    if trial.part.startswith(("/progress", "/reconciliation")):
         return "needs-optional-field"
     return "needs-unpromised-field"
 

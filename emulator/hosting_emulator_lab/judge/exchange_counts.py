@@ -29,7 +29,9 @@ class KeyCounts(NamedTuple):
 
 
 class Refusals(NamedTuple):
-    """The refusals by a call since its last success, and whether the last request never succeeded."""
+    """The refusals by a call in one chapter since its last success, and whether the last request of a
+    chapter never succeeded.
+    """
 
     in_a_row: int
     is_last_refused: bool
@@ -89,7 +91,9 @@ def count_refusals(exchanges: Iterable[ObservedExchange], call: str) -> Refusals
         if exchange.call != call:
             continue
         time = datetime.fromisoformat(exchange.at)
-        last_request = f"{exchange.path}?{exchange.query} {exchange.idempotency_key}"
+        last_request = (
+            f"{exchange.chapter} {exchange.path}?{exchange.query} {exchange.idempotency_key}"
+        )
         is_granted = exchange.is_received and 0 < exchange.status < 400
         last_chapter = exchange.chapter
         last_time = last_times.get(last_chapter)

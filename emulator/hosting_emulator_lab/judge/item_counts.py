@@ -43,7 +43,7 @@ def missing_items_text(end: RunEnd, observation: Observation, clean: CleanRun) -
     """
     if not observation.is_last_refused:
         return ""
-    if set(end.comparable_lines) - set(clean.end.comparable_lines):
+    if end.prints_new_words(clean.end):
         return ""
     items = observation.received_items
     if not items or len(items) >= len(clean.observation.received_items):

@@ -134,6 +134,10 @@ class RunEnd:
         lines = [comparable_line(line) for line in self.printed_lines or ()]
         return [line for line in lines if line]
 
+    def prints_new_words(self, usual: RunEnd) -> bool:
+        """Return whether a line is none of the usual run's lines, apart from numbers and ids."""
+        return bool(set(self.comparable_lines) - set(usual.comparable_lines))
+
 
 def behavior_of(end: RunEnd, observation: Observation) -> ClientBehavior:
     """Return what a client did in a run."""

@@ -163,7 +163,7 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
     if result.verdict == "blind success":
         if NO_VALUE in result.reasons:
             return "key-value-lost"
-        if point.fault == "token_expired" and _claimed_by_reader(point):
+        if point.fault == "token_expired" and _only_reads(point):
             return "hides-expired-token"
         if point.lasting is None:
             return "refusal-is-success"
@@ -203,7 +203,7 @@ def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
     return "absence-ignored" if is_altered else "crashes"
 
 
-def _claimed_by_reader(point: FaultPoint) -> bool:
+def _only_reads(point: FaultPoint) -> bool:
     return ALL_CALLS[point.call].method == "GET" and point.call != "get_operation"
 
 

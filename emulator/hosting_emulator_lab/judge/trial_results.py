@@ -35,7 +35,7 @@ class TrialResult:
     in the clean run, too. `has_recovered` means that the run failed although its requests succeed as they
     do in the clean run, and that it changed nothing more. `restarted_operations` is the number of
     operations that failed for good, beyond those that the clean run starts. `causes` are the ids of
-    the causes that the result shows, only for a point of an exploration.
+    the causes that the result shows, and only `explore` sets them.
     """
 
     trial: Trial

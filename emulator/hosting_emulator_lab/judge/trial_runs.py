@@ -91,8 +91,8 @@ class TrialRuns:
         """Make a trial that is not a clean run, and compare it with the clean run.
 
         If `alone` is True, no other run is in progress meanwhile, except those of clients that wait for
-        what does not come. Raises RunsStopped, also if the trial is not over at `trials_end_at`, and
-        ValueError if the trial does not apply to the requests of the clean run.
+        what does not come. Raises RunsStopped if the runs are stopped or the trial has not ended by
+        `trials_end_at`, and ValueError if the trial does not apply to the requests of the clean run.
         """
         assert not isinstance(trial, CleanTrial)
         if isinstance(trial, FaultTrial):
@@ -262,7 +262,7 @@ def _stopped_at_page(end: RunEnd, observation: Observation, clean: CleanRun) -> 
     """
     if requests_without_next_page(clean.observation.requests):
         return ""
-    if set(end.comparable_lines) - set(clean.end.comparable_lines):
+    if end.prints_new_words(clean.end):
         return ""
     unread = requests_without_next_page(observation.requests)
     return unread[0].name if unread else ""

@@ -102,19 +102,19 @@ _CAUSES = (
     _cause(
         "needs-unpromised-field",
         ("absent-fields",),
-        "It needs a field of which the contract does not say that it is always present.",
+        "It needs a field that the contract does not promise.",
         severity="note",
         because=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
         place=_GAPS,
-        instead="Have a default for a field without which the client can go on.",
+        instead="Use a default for each field that the client can do without.",
     ),
     _cause(
         "needs-optional-field",
         ("progress-absent",),
-        "It needs a field that is absent at times.",
+        "It needs a field that is sometimes absent.",
         because=(
             "progress: current deployment dependency observation, separate from immutable operation "
             "history"
@@ -124,6 +124,14 @@ _CAUSES = (
             "Treat every field as optional that the contract does not require, and have a default"
             " for it."
         ),
+    ),
+    _cause(
+        "needs-optional-problem-field",
+        (),
+        "It needs a field of a problem that the contract does not require.",
+        because="detail | string | no |",
+        place="contract, section Errors",
+        instead="Use the status and the code of a problem, and show its other fields if there are any.",
     ),
     _cause(
         "depends-on-result",

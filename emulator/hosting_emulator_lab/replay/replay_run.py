@@ -46,7 +46,7 @@ _HEADERS_NOT_SENT = frozenset(
 
 
 #: The content codings of a body that a recording may contain in decoded form.
-_CONTENT_CODINGS = ("gzip", "deflate", "br", "zstd")
+_CONTENT_CODINGS = ("gzip", "x-gzip", "deflate", "br", "zstd")
 
 
 def replay(

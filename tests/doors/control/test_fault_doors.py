@@ -193,6 +193,16 @@ def test_a_slowed_page_with_hundreds_of_users_is_complete(
     assert slowed.body == usual.body
 
 
+def test_a_slowed_sign_in_still_sets_its_cookie(api: CheckedWorld, browser: Browser) -> None:
+    api.emulator.fault("slow_response", bytes_per_second=1_000_000, call="idp_authorize")
+
+    signed_in = browser.choose("owner")
+
+    assert signed_in.status == 303
+    assert "HttpOnly" in signed_in.headers["Set-Cookie"]
+    assert browser.authorize(prompt="none").parameters["code"]
+
+
 def header_lines(response: Page) -> list[tuple[str, str]]:
     """Return a response's headers in alphabetical order, without the name of the server."""
     return sorted(line for line in response.headers.items() if line[0] != "Server")

@@ -37,7 +37,8 @@ def effect(text: str, word: Effect, *, is_allowed: bool = False) -> PartEffect:
         ("get_operation/2xx/remove:/result/url", "depends-on-result"),
         ("list_deployments/2xx/remove:/items/*/url", "needs-unpromised-field"),
         ("get_operation/2xx/remove:/progress/phase", "needs-optional-field"),
-        ("list_deployments/4xx/remove:/detail", "needs-optional-field"),
+        ("get_operation/2xx/remove:/reconciliation", "needs-optional-field"),
+        ("list_deployments/4xx/remove:/detail", "needs-optional-problem-field"),
     ],
 )
 def test_an_alteration_has_the_cause_of_the_variation_that_shows_the_same_mistake(

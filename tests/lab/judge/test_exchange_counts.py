@@ -116,6 +116,12 @@ def test_refusals_in_different_worlds_are_not_in_a_row():
     assert count_refusals(exchanges[:-1], READING) == (3, True)
 
 
+def test_a_request_that_is_granted_in_one_world_may_be_in_vain_in_another():
+    exchanges = [exchange(READING, 200, chapter=1), exchange(READING, 403, chapter=2)]
+
+    assert count_refusals(exchanges, READING) == (1, True)
+
+
 @pytest.mark.parametrize(("pause", "count"), [("00:09:59", 2), ("00:10:00", 1)])
 def test_a_request_after_ten_minutes_is_not_a_retry(pause: str, count: int):
     exchanges = [

@@ -47,7 +47,7 @@ _CLIENT_HEADER = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_QUOTE = 80
 #: Why a request with a long body cannot be repeated.
-BODY_CUT = "only a part of the request body was stored"
+BODY_CUT = "the request body was not stored completely"
 _RULE_TABLES = {"fault": FAULTS, "outcome": OUTCOMES}
 
 

@@ -92,7 +92,7 @@ function Side({ name, of }) {
     <details><summary>${of.headers.length} headers</summary>
       <dl class="headers mono">${of.headers.map(([key, value], place) => html`<div key=${place}><dt>${key}</dt><dd>${value}</dd></div>`)}</dl>
     </details>
-    ${of.body ? html`<${Json} label=${`${name}'s body`} value=${of.body} />` : html`<p class="small quiet">No body.</p>`}
-    ${of.body_cut && html`<p class="small quiet">Truncated: the body has ${of.body_bytes.toLocaleString("en")} bytes.</p>`}
+    ${of.body ? html`<${Json} label=${`${name}'s body`} value=${of.body} />` : html`<p class="small quiet">${of.body_cut ? "The body was not kept." : "No body."}</p>`}
+    ${of.body && of.body_cut && html`<p class="small quiet">Truncated: the body has ${of.body_bytes.toLocaleString("en")} bytes.</p>`}
   </section>`;
 }
