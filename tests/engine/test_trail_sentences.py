@@ -40,18 +40,20 @@ def new_ticket() -> list[str]:
     return trail(api, 1)
 
 
-def first_delivery_of_two() -> list[str]:
+def trail_of_delivery(number: int, *, used_response: str) -> list[str]:
+    """Return the trail of one of two deliveries of a request. Its client gets one of the responses."""
     api = InProcess()
-    api.add_fault(deliver_twice={"response": "second"})
+    api.add_fault(deliver_twice={"response": used_response})
     api.apply_domains(key="k")
-    return trail(api, 1)
+    return trail(api, number)
+
+
+def first_delivery_of_two() -> list[str]:
+    return trail_of_delivery(1, used_response="second")
 
 
 def second_delivery_of_two() -> list[str]:
-    api = InProcess()
-    api.add_fault(deliver_twice={"response": "second"})
-    api.apply_domains(key="k")
-    return trail(api, 2)
+    return trail_of_delivery(2, used_response="second")
 
 
 def stale_read() -> list[str]:
@@ -109,17 +111,11 @@ def altered_response() -> list[str]:
 
 
 def first_delivery_whose_response_is_used() -> list[str]:
-    api = InProcess()
-    api.add_fault(deliver_twice={"response": "first"})
-    api.apply_domains(key="k")
-    return trail(api, 1)
+    return trail_of_delivery(1, used_response="first")
 
 
 def discarded_second_delivery() -> list[str]:
-    api = InProcess()
-    api.add_fault(deliver_twice={"response": "first"})
-    api.apply_domains(key="k")
-    return trail(api, 2)
+    return trail_of_delivery(2, used_response="first")
 
 
 def outcome_for_the_third_operation_in_a_queue() -> list[str]:

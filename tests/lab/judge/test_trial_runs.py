@@ -17,7 +17,7 @@ from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun, RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.trial_results import TrialResult
-from hosting_emulator_lab.judge.trial_runs import TrialRuns
+from hosting_emulator_lab.judge.trial_runs import PerformTrial, TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
 from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 from tests.lab.judge.samples import (
@@ -106,18 +106,25 @@ def test_a_trial_decides_on_its_conditions_unless_they_are_chosen(
     assert conditions_of_runs == [chosen or trial.conditions]
 
 
-@pytest.mark.parametrize(("own_limit_s", "limit_s"), [(None, 10.0 + 7.0), (5.0, 5.0)])
-def test_a_client_may_wait_longer_for_what_does_not_come(
-    own_limit_s: float | None, limit_s: float
-) -> None:
-    limits_s: list[float | None] = []
+def noting_limits(limits_s: list[float | None], end: RunEnd) -> PerformTrial:
+    """Return a function that adds the time limit of each run to a list. All runs end alike."""
 
     def perform(
         visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
     ) -> RunEnd:
         visit.observation = sample_observation(hit=True)
         limits_s.append(limit_s)
-        return RunEnd(0)
+        return end
+
+    return perform
+
+
+@pytest.mark.parametrize(("own_limit_s", "limit_s"), [(None, 10.0 + 7.0), (5.0, 5.0)])
+def test_a_client_may_wait_longer_for_what_does_not_come(
+    own_limit_s: float | None, limit_s: float
+) -> None:
+    limits_s: list[float | None] = []
+    perform = noting_limits(limits_s, RunEnd(0))
 
     runs = TrialRuns(perform, limit_s=own_limit_s, long_wait_s=7.0)
     runs.trial(read_trial("create_user_api_key#1/timeout/after_commit"), sample_clean_run())
@@ -143,14 +150,7 @@ def test_a_trial_that_is_ended_before_its_time_limit_is_not_decided(
     is_decided: bool,
 ) -> None:
     limits_s: list[float | None] = []
-
-    def perform(
-        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
-    ) -> RunEnd:
-        visit.observation = sample_observation(hit=True)
-        limits_s.append(limit_s)
-        return RunEnd(1, hung)
-
+    perform = noting_limits(limits_s, RunEnd(1, hung))
     monkeypatch.setattr("time.monotonic", lambda: 500.0)
     runs = TrialRuns(perform, limit_s=None)
     runs.trials_end_at = 500.0 + seconds_left
@@ -165,14 +165,7 @@ def test_a_trial_that_is_ended_before_its_time_limit_is_not_decided(
 
 def test_a_clean_run_has_its_own_time_limit() -> None:
     limits_s: list[float | None] = []
-
-    def perform(
-        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
-    ) -> RunEnd:
-        limits_s.append(limit_s)
-        return RunEnd(0)
-
-    runs = TrialRuns(perform, limit_s=None)
+    runs = TrialRuns(noting_limits(limits_s, RunEnd(0)), limit_s=None)
     runs.trials_end_at = time.monotonic() - 1.0
     runs.clean(CleanTrial(), PATIENCE_S, alone=True)
 
