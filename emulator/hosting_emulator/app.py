@@ -76,7 +76,9 @@ class App:
         refusal = self.site.host_refusal(request.headers.getall("Host", ()))
         if path == REDEEM_PATH and refusal is None:
             project = dev_origins.project_of_ticket(engine, query)
-            refusal = dev_origins.host_refusal(self.worlds, request, engine, project, self.site)
+            refusal = dev_origins.redemption_refusal(
+                self.worlds, request, engine, project, self.site
+            )
             if project is not None and refusal is None:
                 return await dev_origins.handle(request, engine, project, path, query, self.site)
         if refusal is not None or "Origin" not in request.headers:

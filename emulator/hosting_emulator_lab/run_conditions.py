@@ -39,7 +39,7 @@ class RunConditions:
 
 
 class RunsStopped(Exception):
-    """The run was stopped early, or not begun, so it has no result, so the run has no result."""
+    """The run was stopped early, or not begun, so it has no result."""
 
 
 #: Operations end at the first poll, one second of world time after they were accepted. A client that

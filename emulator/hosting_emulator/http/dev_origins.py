@@ -68,7 +68,7 @@ def project_of_ticket(engine: Engine, query: str) -> Project | None:
     return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
 
 
-def host_refusal(
+def redemption_refusal(
     worlds: Worlds,
     request: web.BaseRequest,
     engine: Engine,

@@ -42,9 +42,9 @@ _SHORTEST_SECRET = 8
 _MAX_UNANSWERED = 3
 #: The maximum number of times to send a request if the server keeps asking for a delay.
 _MAX_ATTEMPTS = 5
-#: The longest delay to obey, in seconds, and the number of its digits.
-_MAX_DELAY_S = 99_999
+#: The maximum number of digits of a delay that the check obeys, and the longest such delay in seconds.
 _MAX_DELAY_DIGITS = 5
+_MAX_DELAY_S = 10**_MAX_DELAY_DIGITS - 1
 
 
 class AcceptedOperation(NamedTuple):
