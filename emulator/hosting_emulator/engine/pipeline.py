@@ -52,6 +52,7 @@ from hosting_emulator.engine.skip_wait import move_to_end_of_wait
 from hosting_emulator.engine.stale_reads import read_stale
 from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.faults.decisions import next_outcome
+from hosting_emulator.messages import SKIP_NOTE
 from hosting_emulator.variation.draws import vary_body, vary_paging
 from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.records import Variation
@@ -223,7 +224,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.change = Change(engine.world, engine.now_ms())
         ctx.record = authorize(ctx.change, ctx)
         ctx.at_ms = ctx.change.now_ms
-        ctx.why += (f"the skip clock moved to {format_timestamp(ctx.at_ms)}",)
+        ctx.why += (f"{SKIP_NOTE} {format_timestamp(ctx.at_ms)}",)
 
 
 def perform(engine: Engine, ctx: ExchangeContext) -> None:

@@ -16,6 +16,7 @@ from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.history import WAIT_NOTED
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.problem_replies import retry_after_s
+from hosting_emulator.messages import SKIP_NOTE
 from hosting_emulator.world.records import RetryWait
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import RETRY_WAITS, SCHEDULE
@@ -33,7 +34,7 @@ def move_to_end_of_wait(engine: Engine, ctx: ExchangeContext) -> None:
         return
     engine.move_up_to(wait.due_ms)
     ctx.at_ms = engine.now_ms()
-    moved = f"the skip clock moved to {format_timestamp(ctx.at_ms)}"
+    moved = f"{SKIP_NOTE} {format_timestamp(ctx.at_ms)}"
     ctx.why += (f"{moved}, the end of the wait after the previous response",)
 
 

@@ -60,6 +60,7 @@ from hosting_emulator.messages.projects import ProjectState as ProjectState
 from hosting_emulator.messages.projects import TicketState as TicketState
 from hosting_emulator.messages.reports import WorldReport as WorldReport
 from hosting_emulator.messages.requests import GAVE_UP_NOTE as GAVE_UP_NOTE
+from hosting_emulator.messages.requests import SKIP_NOTE as SKIP_NOTE
 from hosting_emulator.messages.requests import AlteredPart as AlteredPart
 from hosting_emulator.messages.requests import Exchange as Exchange
 from hosting_emulator.messages.requests import ExchangeSummary as ExchangeSummary

@@ -15,6 +15,8 @@ from hosting_emulator.messages.declaration import ControlMessage, doc
 
 #: The reason in the log for a response that the client did not receive completely, because it gave up.
 GAVE_UP_NOTE = "the client closed its side before the whole response had been sent"
+#: The beginning of the explanation that a skip clock moved when a request arrived. The new time follows.
+SKIP_NOTE = "the skip clock moved to"
 
 
 class RequestFilters(TypedDict, total=False):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from hosting_emulator.messages import SKIP_NOTE
 from hosting_emulator_lab.judge.client_requests import ObservedExchange
 
 _CREATE_KEY = "create_user_api_key"
@@ -161,10 +162,20 @@ def null_urls(exchanges: Iterable[ObservedExchange]) -> frozenset[str]:
     return frozenset(url for url in urls if _NULL_IN_URL.search(url))
 
 
-def world_time_between(exchanges: Sequence[ObservedExchange]) -> float:
-    """Return the world time between the first and the last exchange, in seconds."""
-    if not exchanges:
-        return 0.0
-    first = datetime.fromisoformat(exchanges[0].at)
-    last = datetime.fromisoformat(exchanges[-1].at)
-    return (last - first).total_seconds()
+def longest_world_time(exchanges: Iterable[ObservedExchange]) -> float:
+    """Return the world time between the first and the last exchange of a chapter, in seconds.
+
+    The longest of several chapters counts. The time that a skip clock moves by itself is left out,
+    because the client did not wait for it.
+    """
+    last_times: dict[int, datetime] = {}
+    durations_s: defaultdict[int, float] = defaultdict(float)
+    for exchange in exchanges:
+        chapter = exchange.chapter
+        time = datetime.fromisoformat(exchange.at)
+        last_time = last_times.get(chapter, time)
+        last_times[chapter] = time
+        is_skipped = any(text.startswith(SKIP_NOTE) for text in exchange.why)
+        if time > last_time and not is_skipped:
+            durations_s[chapter] += (time - last_time).total_seconds()
+    return max(durations_s.values(), default=0.0)

@@ -25,7 +25,7 @@ def new_findings(visit: RunVisit, clean: CleanRun) -> tuple[ConductFinding, ...]
     or with as many keys.
     """
     broken_rules = {text.partition(":")[0] for text in clean.observation.conduct}
-    usual = _Repetitions([request.exchange for request in clean.observation.requests])
+    usual = _Repetitions(clean.observation.exchanges)
     repetitions = _Repetitions(visit.exchanges)
     by_place = {(exchange.chapter, exchange.n): exchange for exchange in visit.exchanges}
     findings: list[ConductFinding] = []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from hosting_emulator.messages import ContractCoverage
-from hosting_emulator_lab.judge.client_requests import NumberedRequest
+from hosting_emulator.messages import ConductFinding, ContractCoverage
+from hosting_emulator_lab.judge.client_requests import NumberedRequest, ObservedExchange
 from hosting_emulator_lab.judge.exchange_counts import FastAttempts
 from hosting_emulator_lab.judge.paging import LIST_CALL
 from hosting_emulator_lab.judge.world_summary import StateRows
@@ -25,6 +25,8 @@ class JudgeFailed(Exception):
 @dataclass(frozen=True)
 class Observation:
     """The observed behavior of a run, and the state after it.
+
+    `exchanges` are all exchanges of the run, and `requests` are those that a fault can meet.
 
     `hit` means that the fault met a request. `late` means that the fault still delays the response
     to a request although the client has ended. `codes` are the codes of the problems in responses.
@@ -47,13 +49,14 @@ class Observation:
     `fast_attempts` are the numbers of attempts at each request with hardly a pause between them. They
     are empty if the clock skips.
 
-    `world_time_s` is the world time between the first and the last request, in seconds. The time is
-    0 if the clock skips, because it then moves by itself.
+    `world_time_s` is the longest world time between the first and the last request of a chapter, in
+    seconds, without the time that a skip clock moves by itself.
 
     `coverage` is the part of the contract that the run exercised. `sent` contains the texts of all
     requests, with their bodies, or is empty for a run at a point.
     """
 
+    exchanges: tuple[ObservedExchange, ...]
     requests: tuple[NumberedRequest, ...]
     state: StateRows
     codes: frozenset[str]
@@ -89,3 +92,13 @@ class Observation:
                 if isinstance(page, list):
                     items += [item for item in page if isinstance(item, dict)]
         return items
+
+
+def finding_texts(findings: Iterable[ConductFinding]) -> tuple[str, ...]:
+    """Return the distinct rules in findings, with their titles."""
+    return tuple(dict.fromkeys(f"{finding.rule}: {finding.title}" for finding in findings))
+
+
+def error_texts(findings: Iterable[ConductFinding]) -> tuple[str, ...]:
+    """Return the distinct rules in findings of severity error, with their titles."""
+    return finding_texts(finding for finding in findings if finding.severity == "error")

@@ -25,8 +25,8 @@ from hosting_emulator_lab.judge.exchange_counts import (
     count_keys,
     count_refusals,
     fast_attempts,
+    longest_world_time,
     null_urls,
-    world_time_between,
 )
 from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint
 from hosting_emulator_lab.judge.paging import LIST_CALL
@@ -34,6 +34,8 @@ from hosting_emulator_lab.judge.run_observation import (
     JudgeFailed,
     Observation,
     TooManyRequests,
+    error_texts,
+    finding_texts,
 )
 from hosting_emulator_lab.judge.run_results import CleanRun
 from hosting_emulator_lab.judge.world_changes import WorldChanges
@@ -202,21 +204,17 @@ class RunVisit:
         later_state = state
         if _follows_operations(point, exchanges):
             later_state = self._changes.state(self.start, self._watch, chapters, settled=True)
-        world_time_s = 0.0
-        if len(chapters) == 1 and not self._changes.clock_skips:
-            world_time_s = world_time_between(exchanges)
         pauses_are_known = not self._changes.clock_skips
         keys = count_keys(exchanges)
         return Observation(
+            exchanges=tuple(exchanges),
             requests=number_requests(exchanges, responses),
             state=state,
             codes=frozenset(exchange.code for exchange in exchanges if exchange.code),
             hit=hit,
             late=hit and self._is_late(point, exchanges),
-            conduct=_finding_texts(findings),
-            conduct_errors=_finding_texts(
-                finding for finding in findings if finding.severity == "error"
-            ),
+            conduct=finding_texts(findings),
+            conduct_errors=error_texts(findings),
             request_count=report.requests,
             refusals_in_a_row=refusals.in_a_row,
             is_last_refused=refusals.is_last_refused,
@@ -225,7 +223,7 @@ class RunVisit:
             lost_keys=keys.lost,
             null_urls=null_urls(exchanges),
             failed_operations=failed_operations(later_state),
-            world_time_s=world_time_s,
+            world_time_s=longest_world_time(exchanges),
             fast_attempts=fast_attempts(exchanges) if pauses_are_known else (),
             coverage=report.coverage,
             sent=self._sent(exchanges) if point is None else (),
@@ -312,8 +310,3 @@ def _follows_operations(point: FaultPoint | None, exchanges: Iterable[ObservedEx
 def _may_change_count(point: FaultPoint) -> bool:
     """Return whether a client may receive other items under a fault of a list than without it."""
     return point.lasting is None or point.lasting.request_end == "refused"
-
-
-def _finding_texts(findings: Iterable[ConductFinding]) -> tuple[str, ...]:
-    """Return the distinct rules in findings, with their titles."""
-    return tuple(dict.fromkeys(f"{finding.rule}: {finding.title}" for finding in findings))

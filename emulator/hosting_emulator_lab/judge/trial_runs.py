@@ -23,7 +23,7 @@ from hosting_emulator_lab.judge.paging import requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.recovery import has_recovered
 from hosting_emulator_lab.judge.run_gate import RunGate
-from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.run_observation import Observation, error_texts, finding_texts
 from hosting_emulator_lab.judge.run_results import CleanRun, ConductChoice, RunEnd, behavior_of
 from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.state_differences import state_differences
@@ -112,24 +112,24 @@ class TrialRuns:
         visit = self._visits.visit(point, clean)
         end = self._run(visit, trial, limit_s, alone=alone)
         assert visit.observation is not None
-        result = judge_point(
-            point, end, visit.observation, clean, limit_s=limit_s, conduct=self._conduct
+        findings = new_findings(visit, clean)
+        # Findings that the clean run explains do not count toward the verdict.
+        observation = replace(
+            visit.observation, conduct=finding_texts(findings), conduct_errors=error_texts(findings)
         )
+        result = judge_point(point, end, observation, clean, limit_s=limit_s, conduct=self._conduct)
         return replace(
             result,
-            findings=new_findings(visit, clean),
-            additional_replays=_additional_replays(visit.observation, clean),
-            fast_attempts=excess_attempts(
-                visit.observation.fast_attempts,
-                [request.exchange for request in clean.observation.requests],
-            ),
-            repeated_items=repeated_items_text(end, visit.observation, clean),
-            missing_items=missing_items_text(end, visit.observation, clean),
+            findings=findings,
+            additional_replays=_additional_replays(observation, clean),
+            fast_attempts=excess_attempts(observation.fast_attempts, clean.observation.exchanges),
+            repeated_items=repeated_items_text(end, observation, clean),
+            missing_items=missing_items_text(end, observation, clean),
             is_refused_anyway=_is_refused(point, clean),
             has_recovered=result.verdict == "failed"
-            and not state_differences(visit.observation, clean).additions
-            and has_recovered(visit.observation, clean),
-            restarted_operations=_count_restarted(point, visit.observation, clean),
+            and not state_differences(observation, clean).additions
+            and has_recovered(observation, clean),
+            restarted_operations=_count_restarted(point, observation, clean),
             printed_lines=end.printed_lines or (),
         )
 

@@ -70,6 +70,13 @@ def requests(*calls: str) -> tuple[NumberedRequest, ...]:
     return number_requests(exchange(call, n=n) for n, call in enumerate(calls, 1))
 
 
+def keyed_requests(call: str, *keys: str) -> tuple[NumberedRequest, ...]:
+    """Return successful requests of one call, one with each of these keys."""
+    return number_requests(
+        exchange(call, idempotency_key=key, n=n) for n, key in enumerate(keys, 1)
+    )
+
+
 def state(**tables: dict[str, Any]) -> dict[str, Counter[str]]:
     """Return the summary of a world with two projects and the given rows."""
     document = {
@@ -96,6 +103,7 @@ def observed(
 ) -> Observation:
     """Return the observation of a run in which nothing else happened, except for the given facts."""
     fields: dict[str, Any] = {
+        "exchanges": tuple(request.exchange for request in requests),
         "codes": frozenset(),
         "hit": False,
         "late": False,
@@ -114,15 +122,14 @@ def observed(
         "coverage": NO_COVERAGE,
         "sent": (),
     }
-    return Observation(requests, state, **{**fields, **overrides})
+    return Observation(requests=requests, state=state, **{**fields, **overrides})
 
 
 def sample_observation(**overrides: Any) -> Observation:
     """Return the observation of a run that creates one API key."""
-    observation = observed(
-        requests("create_user_api_key"), state(user_api_keys={"1": key_row("ci")})
-    )
-    return replace(observation, **overrides)
+    rows = state(user_api_keys={"1": key_row("ci")})
+    made = overrides.pop("requests", requests("create_user_api_key"))
+    return replace(observed(made, rows), **overrides)
 
 
 def sample_clean_run(

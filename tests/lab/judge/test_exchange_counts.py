@@ -14,8 +14,8 @@ from hosting_emulator_lab.judge.exchange_counts import (
     count_refusals,
     excess_attempts,
     fast_attempts,
+    longest_world_time,
     null_urls,
-    world_time_between,
 )
 from tests.lab.judge.samples import exchange
 
@@ -153,9 +153,29 @@ def test_the_world_time_of_a_run_lies_between_its_first_and_its_last_request():
     times = ("00:00:01.000", "00:00:02.000", "00:01:01.500")
     exchanges = [exchange(READING, at=f"2026-01-01T{time}Z") for time in times]
 
-    assert world_time_between(exchanges) == 60.5
-    assert world_time_between(exchanges[:1]) == 0
-    assert world_time_between([]) == 0
+    assert longest_world_time(exchanges) == 60.5
+    assert longest_world_time(exchanges[:1]) == 0
+    assert longest_world_time([]) == 0
+
+
+def test_the_world_that_took_longest_determines_the_world_time_of_a_run():
+    exchanges = [
+        exchange(READING, at=f"2026-01-01T00:00:{second:02}.000Z", chapter=chapter)
+        for second, chapter in [(1, 1), (30, 2), (3, 1), (35, 2), (7, 1)]
+    ]
+
+    assert longest_world_time(exchanges) == 6
+
+
+def test_time_that_a_skip_clock_moves_is_no_time_that_a_client_waited():
+    moved = "the skip clock moved to 2026-01-01T00:00:09.000Z, the end of the wait"
+    exchanges = [
+        exchange(READING, at="2026-01-01T00:00:01.000Z"),
+        exchange(READING, at="2026-01-01T00:00:09.000Z", why=("any", moved)),
+        exchange(READING, at="2026-01-01T00:00:11.000Z", why=("any",)),
+    ]
+
+    assert longest_world_time(exchanges) == 2
 
 
 def attempt(milliseconds: int, key: str = "a", **overrides: Any) -> ObservedExchange:

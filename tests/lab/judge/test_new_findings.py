@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.sdk import ConductFinding
-from hosting_emulator_lab.judge.client_requests import NumberedRequest, number_requests
 from hosting_emulator_lab.judge.new_findings import new_findings
 from hosting_emulator_lab.judge.run_visit import RunVisit
-from tests.lab.judge.samples import exchange, requests, sample_clean_run, sample_observation
+from tests.lab.judge.samples import (
+    exchange,
+    keyed_requests,
+    requests,
+    sample_clean_run,
+    sample_observation,
+)
 from tests.lab.judge.test_causes import finding
 
 FLAG = "set_project_powered_by_flag"
@@ -27,13 +32,6 @@ def rules_of_trial(
     return [new.rule for new in new_findings(visit, sample_clean_run(clean_observation))]
 
 
-def keyed_requests(*keys: str) -> tuple[NumberedRequest, ...]:
-    """Return requests of one call, one with each of these keys."""
-    return number_requests(
-        exchange(FLAG, idempotency_key=key, n=n) for n, key in enumerate(keys, 1)
-    )
-
-
 @pytest.mark.parametrize("rule", ["retried-not-retryable", "retried-too-soon"])
 def test_a_request_that_a_suite_sends_twice_on_a_good_day_is_no_retry(rule: str) -> None:
     """The next test of a suite sends the request that failed in the test before."""
@@ -50,11 +48,26 @@ def test_a_request_that_a_suite_sends_twice_on_a_good_day_is_no_retry(rule: str)
     ],
 )
 def test_a_key_of_the_next_test_is_no_new_key_of_a_retry(keys: list[str], rules: list[str]) -> None:
-    clean_run = sample_clean_run(sample_observation(requests=keyed_requests("test-1", "test-2")))
+    clean_run = sample_clean_run(
+        sample_observation(requests=keyed_requests(FLAG, "test-1", "test-2"))
+    )
     visit = RunVisit()
-    visit.exchanges = [request.exchange for request in keyed_requests(*keys)]
+    visit.exchanges = [request.exchange for request in keyed_requests(FLAG, *keys)]
     visit.findings_by_chapter = {0: [finding("new-key-after-uncertainty")]}
     assert [new.rule for new in new_findings(visit, clean_run)] == rules
+
+
+def test_a_refused_request_of_a_good_day_counts_as_usual() -> None:
+    """A suite also tests that a request without a valid token is refused."""
+    refused = exchange(FLAG, 401, idempotency_key="test-2", user_id=None, n=2)
+    made = keyed_requests(FLAG, "test-1")
+    clean_run = sample_clean_run(
+        sample_observation(requests=made, exchanges=(made[0].exchange, refused))
+    )
+    visit = RunVisit()
+    visit.exchanges = [request.exchange for request in keyed_requests(FLAG, "test-1", "test-2")]
+    visit.findings_by_chapter = {0: [finding("new-key-after-uncertainty")]}
+    assert new_findings(visit, clean_run) == ()
 
 
 def test_a_poll_is_a_retry_even_if_a_client_polls_as_often_on_a_good_day() -> None:

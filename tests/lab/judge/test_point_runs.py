@@ -18,6 +18,7 @@ from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import FaultTrial
 from hosting_emulator_lab.run_conditions import RunConditions
 from tests.lab.judge.samples import exchange, observed, sample_clean_run, sample_observation, state
+from tests.lab.judge.test_causes import finding
 
 TIMEOUT = "create_user_api_key#1/timeout/after_commit"
 FAILURE = RunEnd(3)
@@ -128,7 +129,8 @@ def test_the_choices_of_a_user_reach_the_runs_of_an_exploration():
     ) -> RunEnd:
         limits.append(limit_s)
         run_conditions.append(conditions)
-        visit.observation = sample_observation(hit=True, conduct=("retried-too-soon: No",))
+        visit.observation = sample_observation(hit=True)
+        visit.findings_by_chapter = {0: [finding("retried-too-soon", "warning")]}
         return SUCCESS
 
     runs = exploration_runs(perform, limit_s=5.0, conduct="error", conditions=chosen)

@@ -75,6 +75,7 @@ def test_the_visit_of_a_clean_run_reads_all_that_the_client_did(api: HttpWorld) 
     deployments = api.project_path("deployments")
     domains = api.project_path("domains")
     assert observation == observed(
+        exchanges=tuple(visit.exchanges),
         requests=observation.requests,
         state=observation.state,
         codes=frozenset(["resource_not_found"]),

@@ -22,12 +22,14 @@ from hosting_emulator_lab.judge.trials import CleanTrial, read_trial
 from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 from tests.lab.judge.samples import (
     exchange,
+    keyed_requests,
     observed,
     requests,
     sample_clean_run,
     sample_observation,
     state,
 )
+from tests.lab.judge.test_causes import finding
 
 PATIENCE_S = 10.0
 #: A run that waits for others does not end within this time.
@@ -246,6 +248,38 @@ def test_a_client_stopped_at_a_page_only_if_its_clean_run_reads_on(
 
     assert result_of("vary/1", FIRST_PAGE, clean, ("done",)).stopped_at_page == page
     assert result_of("vary/1", WHOLE_LIST, clean, ("done",)).stopped_at_page == ""
+
+
+@pytest.mark.parametrize(
+    ("keys", "verdict"),
+    [(("test-1", "test-2"), "gave up"), (("test-1", "retry", "test-2"), "misbehaved")],
+)
+def test_a_key_that_the_clean_run_uses_as_well_does_not_count_toward_the_verdict(
+    keys: tuple[str, ...], verdict: str
+) -> None:
+    """After an outage, the next test of a suite requests the same change with another key."""
+    call = "apply_project_domains"
+    usual_requests = keyed_requests(call, "test-1", "test-2")
+    clean = CleanRun.of_two_runs(
+        state(),
+        (RunEnd(0), observed(usual_requests, state())),
+        (RunEnd(0), observed(usual_requests, state())),
+    )
+    made = keyed_requests(call, *keys)
+    accusation = finding("new-key-after-uncertainty")
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        texts = (f"{accusation.rule}: {accusation.title}",)
+        visit.observation = observed(made, state(), hit=True, conduct=texts, conduct_errors=texts)
+        visit.exchanges = visit.observation.exchanges
+        visit.findings_by_chapter = {0: [accusation]}
+        return RunEnd(1)
+
+    result = TrialRuns(perform, limit_s=None).trial(read_trial(f"{call}#1/outage/lasting"), clean)
+
+    assert result.verdict == verdict
 
 
 @pytest.mark.parametrize(
