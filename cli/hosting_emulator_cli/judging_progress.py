@@ -82,9 +82,13 @@ class _Bar:
 def plan_line(plan: TrialPlan, clean: CleanRun) -> str:
     """Return the line that says what will be tried."""
     requests = count_text(clean.observation.request_count, "request")
-    return f"{requests} in the clean run: {count_text(plan.trial_count, 'trial')} planned."
+    trials = count_text(plan.trial_count, "trial")
+    return (
+        f"{requests} in the clean run: {trials} planned. Causes are listed as soon as they are seen, "
+        "and the report may merge them."
+    )
 
 
 def cause_line(text: CauseText, symptom: Symptom) -> str:
-    """Return the line about a cause that was found."""
-    return printable(f"{text.severity}: {text.title} [{text.id}] at {symptom.trial}")
+    """Return the line about a cause that was found. The report may merge it into another one."""
+    return printable(f"seen so far: {text.severity}: {text.title} [{text.id}] in {symptom.trial}")

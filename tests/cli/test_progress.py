@@ -10,6 +10,8 @@ import pytest
 from hosting_emulator_cli import exploration_progress, judging_progress
 from hosting_emulator_cli import output as out
 
+MERGING = "Causes are listed as soon as they are seen, and the report may merge them."
+
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,8 +53,8 @@ def test_the_bar_of_judge_shows_the_plan_and_each_cause(capsys: pytest.CaptureFi
         listener.on_cause(cause, symptom)
 
     lines = [line.strip() for line in capsys.readouterr().err.splitlines()]
-    assert "1 request in the clean run: 7 trials planned." in lines
-    assert "error: It [bold]retries. [retry] at list_deployments#1/timeout" in lines
+    assert f"1 request in the clean run: 7 trials planned. {MERGING}" in " ".join(lines)
+    assert "seen so far: error: It [bold]retries. [retry] in list_deployments#1/timeout" in lines
 
 
 def bar_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -128,8 +130,8 @@ def test_progress_in_a_pipe_is_a_line_for_each_failure_and_each_cause(
 
     assert capsys.readouterr().err.splitlines() == [
         "[2/3] it fails\\x1b",
-        "2 requests in the clean run: 1 trial planned.",
-        "error: It retries. [retry] at a trial",
+        f"2 requests in the clean run: 1 trial planned. {MERGING}",
+        "seen so far: error: It retries. [retry] in a trial",
     ]
 
 

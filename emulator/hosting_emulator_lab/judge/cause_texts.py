@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hosting_emulator.messages import Severity
+from hosting_emulator_lab.judge.retry_quotes import FLAG_RETRY, KEY_RETRY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +32,6 @@ class CauseText:
     is_expected: bool = False
 
 
-_REUSED_KEY = (
-    "After any uncertainty the same name and Idempotency-Key are reused rather than creating "
-    "another token."
-)
 _POLLED = (
     "Project mutations that take time are accepted as durable asynchronous operations that the "
     "caller polls."
@@ -43,11 +40,11 @@ _PROBLEMS = (
     "All failures return application/problem+json (RFC 9457 Problem Details extended with recovery "
     "fields)"
 )
-_OPERATION_STATES = "state | enum queued, running, succeeded, failed, cancelled"
-_IDEMPOTENT_RETRY = (
-    "retry with same Idempotency-Key and same body | unchanged | first result returned, no second "
-    "switch"
+_NO_DATABASE = (
+    "database | object or null | null means the owned environment has no confirmed managed "
+    "placement"
 )
+_OPERATION_STATES = "state | enum queued, running, succeeded, failed, cancelled"
 
 _TEXTS = (
     CauseText(
@@ -118,8 +115,8 @@ _TEXTS = (
             "On any day, a connection can break, or the service can refuse a request for a moment. "
             "A retry would have succeeded."
         ),
-        because=_IDEMPOTENT_RETRY,
-        place="contract, section States and transitions, Flag",
+        because=FLAG_RETRY.sentence,
+        place=FLAG_RETRY.place,
         instead=(
             "Retry the request a few times, with the same Idempotency-Key if it has one. Wait longer "
             "each time, or as long as Retry-After says. Then give up with a clear message."
@@ -133,8 +130,8 @@ _TEXTS = (
             "The client overcame a transient failure, but the command fails nevertheless. If a test "
             "only counts requests or measures time, nothing is wrong with the client."
         ),
-        because=_IDEMPOTENT_RETRY,
-        place="contract, section States and transitions, Flag",
+        because=FLAG_RETRY.sentence,
+        place=FLAG_RETRY.place,
         instead=(
             "Read the command's output. If a test expects an exact number of requests, let it allow "
             "retries. If the client reports the failure that it overcame, let it report the last "
@@ -160,8 +157,8 @@ _TEXTS = (
             "A response that is lost in transit never arrives. The client then hangs until somebody "
             "kills it."
         ),
-        because=_REUSED_KEY,
-        place="contract, section Endpoints, operation 3",
+        because=KEY_RETRY.sentence,
+        place=KEY_RETRY.place,
         instead=(
             "Set a time limit for each request. When the limit is reached, retry the request, with "
             "the same Idempotency-Key if it has one."
@@ -175,8 +172,8 @@ _TEXTS = (
             "A connection can fall silent in the middle of a body. The client then hangs until "
             "somebody kills it, although its time limit for the first bytes has worked."
         ),
-        because=_REUSED_KEY,
-        place="contract, section Endpoints, operation 3",
+        because=KEY_RETRY.sentence,
+        place=KEY_RETRY.place,
         instead=(
             "Let the time limit of a request end when the whole body has been read, not when the "
             "headers have arrived. With fetch, clear the timer only after `response.text()`."
@@ -190,8 +187,8 @@ _TEXTS = (
             "The first attempt had already made the change. Now there are two keys, tickets or "
             "operations instead of one."
         ),
-        because=_REUSED_KEY,
-        place="contract, section Endpoints, operation 3",
+        because=KEY_RETRY.sentence,
+        place=KEY_RETRY.place,
         instead=(
             "Create one Idempotency-Key per intended change, and send it with every attempt. Check "
             "what already exists before you start again."
@@ -337,8 +334,8 @@ _TEXTS = (
         severity="error",
         title="It reports success without the value of the API key that it created.",
         matters=(
-            "The response with the value was lost, and is never sent again. What the client stored "
-            "instead of the value does not work."
+            "The response with the value was lost, and the value is never sent again. Whatever the "
+            "client uses in its place does not work."
         ),
         because=(
             "Only the first creation returns the full value. An exact replay (same name and "
@@ -358,10 +355,19 @@ _TEXTS = (
             "The contract allows null and empty lists. The client continues with a value that does "
             "not exist, such as a host named None."
         ),
-        because=(
-            "database | object or null | null means the owned environment has no confirmed "
-            "managed placement"
+        because=_NO_DATABASE,
+        place="contract, section Resources, DatabaseCompute",
+        instead="Check for null and for empty lists before you use a value.",
+    ),
+    CauseText(
+        id="crashes-at-absent-value",
+        severity="warning",
+        title="It crashes if an optional value is absent.",
+        matters=(
+            "The contract allows null and empty lists. The client stops in the middle of its work, and "
+            "does not say which value is missing."
         ),
+        because=_NO_DATABASE,
         place="contract, section Resources, DatabaseCompute",
         instead="Check for null and for empty lists before you use a value.",
     ),

@@ -34,6 +34,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("api-key-value-lost", "key-value-lost"),
     ("null-as-token", "key-value-lost"),
     ("operation-not-followed", "accepted-is-done"),
+    ("operation-not-followed", "unfinished-operation-is-success"),
     ("result-differs", "accepted-is-done"),
     ("reads-nested-state", "success-whatever-happens"),
     ("reads-nested-state", "accepted-is-done"),
@@ -56,6 +57,8 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("may-hide-failure", "refusal-is-success"),
     ("hides-expired-token", "refusal-is-success"),
     ("hides-expired-token", "success-whatever-happens"),
+    ("result-differs", "success-whatever-happens"),
+    ("operation-not-followed", "success-whatever-happens"),
     ("may-hide-failure", "hides-expired-token"),
     ("may-hide-failure", "failed-page-ends-list"),
     ("reads-body-without-limit", "waits-without-limit"),
@@ -64,6 +67,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("sends-what-may-be-refused", "unread-field"),
     ("sends-what-may-be-refused", "secret-in-url"),
     ("unread-field", "secret-in-url"),
+    ("needs-optional-problem-field", "depends-on-wording"),
 )
 #: Pairs as in `_EXPLAINED_BY`. The better cause explains only the symptoms at its own requests. A
 #: client that retries a change under a new name makes it twice if the first request took effect,
@@ -156,7 +160,8 @@ def gather_causes(
     for text, symptom in symptoms:
         texts[text.id] = _more_severe(texts.get(text.id), text)
         symptoms_by_cause.setdefault(text.id, []).append(symptom)
-    if len(_CLAIMS & texts.keys()) > 1:
+    # Only a client that also ignores refusals claims success whatever happens.
+    if "refusal-is-success" in texts and len(_CLAIMS & texts.keys()) > 1:
         for claim in (*_CLAIMS, "may-hide-failure"):
             _merge(texts, symptoms_by_cause, claim, CAUSE_TEXTS["success-whatever-happens"])
     for explained, better in _EXPLAINED_BY:
@@ -205,12 +210,15 @@ def _merge_same_requests(
 
 
 def _more_severe(first: CauseText | None, second: CauseText) -> CauseText:
-    """Return the text with the higher severity, or the second text if both are the same."""
+    """Return the text with the higher severity, or the first text if both are the same.
+
+    The first text fits the first symptom, which every report shows.
+    """
     if first is None:
         return second
-    if SEVERITIES.index(first.severity) < SEVERITIES.index(second.severity):
-        return first
-    return second
+    if SEVERITIES.index(second.severity) < SEVERITIES.index(first.severity):
+        return second
+    return first
 
 
 def _rank(cause: ClientCause) -> tuple[int, int]:

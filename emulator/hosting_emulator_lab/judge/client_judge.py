@@ -22,9 +22,10 @@ from hosting_emulator_lab.judge.cause_texts import CauseText
 from hosting_emulator_lab.judge.causes import ClientCause, Symptom, gather_causes
 from hosting_emulator_lab.judge.clean_runs import CleanRuns, make_clean_runs
 from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
+from hosting_emulator_lab.judge.dependency_texts import with_wording_fields
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.run_results import CleanRun
-from hosting_emulator_lab.judge.symptoms import is_varied_failure, symptoms_of
+from hosting_emulator_lab.judge.symptoms import is_varied_failure, symptoms_of, waits_endlessly
 from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
@@ -61,7 +62,10 @@ class Listener(Protocol):
         """A trial that alters a response has ended. All other trials have ended before."""
 
     def on_cause(self, text: CauseText, symptom: Symptom) -> None:
-        """A cause was found, and a run that was alone showed it. This may be before `on_plan`."""
+        """A cause was found, and a run that was alone showed it. This may be before `on_plan`.
+
+        The judgment may report the cause under a better cause that is found later.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +113,8 @@ class ClientJudge:
         self._confirmations: dict[str, int] = {}
         #: Held while a trial is repeated alone: what it shows can spare the next repetition.
         self._repeating = threading.Lock()
+        #: The trials in which the client was still waiting for an operation that never ends.
+        self._endless_waits: list[TrialResult] = []
         #: The ids of the causes of which the listener was told.
         self._announced: set[str] = set()
         #: What the first clean run came to, as soon as it has ended.
@@ -193,11 +199,16 @@ class ClientJudge:
         self._count(result.trial, plan)
 
     def _announce(self, symptoms: Sequence[tuple[CauseText, Symptom]]) -> None:
-        """Tell the listener of each new cause, except for notes."""
+        """Tell the listener of each new cause, except for notes and for causes that others explain."""
+        new = [pair for pair in symptoms if pair not in self._symptoms]
+        causes = gather_causes([*self._symptoms, *new], self._seen_alone)
         for text, symptom in symptoms:
-            if text.severity != "note" and text.id not in self._announced:
-                self._announced.add(text.id)
-                self._listener.on_cause(text, symptom)
+            if text.severity == "note":
+                continue
+            better = next((cause.text for cause in causes if _explains(cause, symptom)), text)
+            if better.id not in self._announced:
+                self._announced.add(better.id)
+                self._listener.on_cause(better, symptom)
 
     def _job_count(self, clean_runs: CleanRuns) -> int:
         """Return how many trials are made in parallel.
@@ -311,6 +322,8 @@ class ClientJudge:
         symptoms = self._symptoms_of(result)
         with self._lock:
             self._symptoms += symptoms
+            if waits_endlessly(result):
+                self._endless_waits.append(result)
         if not any(self._is_unconfirmed(text) for text, _ in symptoms):
             return
         with self._repeating:
@@ -358,13 +371,13 @@ class ClientJudge:
             clean_s=clean.end.duration_s,
             run_count=self._runs.run_count,
             duration_s=time.monotonic() - self._began,
-            causes=self._causes(clean_runs),
+            causes=with_wording_fields(self._causes(clean_runs), dependencies),
             planned=len(all_trials),
             tried=len(all_trials) - len(not_tried),
             not_tried=not_tried,
             needed_s=self._needed_budget(len(not_tried), clean, jobs, trials_s),
             unproven=self._unproven(plan, clean),
-            remarks=[*clean_runs.remarks, *self._stop_remarks()],
+            remarks=[*clean_runs.remarks, *self._wait_remarks(), *self._stop_remarks()],
             coverage=clean.observation.coverage,
             severity=self._choices.severity,
             dependencies=dependencies,
@@ -376,6 +389,17 @@ class ClientJudge:
         for text, _ in clean_runs.symptoms:
             seen_alone[text.id] = True
         return gather_causes(self._symptoms, seen_alone)
+
+    def _wait_remarks(self) -> list[str]:
+        """Return a remark about a client for which no trial shows whether it ever stops waiting."""
+        if not self._endless_waits:
+            return []
+        result = self._endless_waits[0]
+        return [
+            "Not decided: whether the command ever stops waiting for an operation that never ends. In "
+            f"{result.trial}, {result.reasons[-1]}. It needs a deadline, which may be longer than "
+            "that. To see one, repeat this trial with a longer --limit."
+        ]
 
     def _stop_remarks(self) -> list[str]:
         reason = self._stop_reason()
@@ -424,6 +448,11 @@ class ClientJudge:
 def _follows_operations(clean_runs: CleanRuns) -> bool:
     """Return whether a client polls its operations until their end in the clean runs."""
     return not any(text.id == "operation-not-followed" for text, _ in clean_runs.symptoms)
+
+
+def _explains(cause: ClientCause, symptom: Symptom) -> bool:
+    """Return whether a cause, which is more than a note, has a symptom."""
+    return symptom in cause.symptoms and cause.severity != "note"
 
 
 def _is_opening(trial: FaultTrial) -> bool:

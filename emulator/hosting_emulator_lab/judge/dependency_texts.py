@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from hosting_emulator.sdk import JsonObject
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.cause_texts import CauseText
+from hosting_emulator_lab.judge.causes import ClientCause
 from hosting_emulator_lab.judge.client_behavior import Effect
 from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
 from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES
@@ -19,10 +21,31 @@ _VERBS: dict[Effect, str] = {
     "shows": "Shows",
     "ignores": "Ignores",
 }
+_WORDING_CAUSE = "depends-on-wording"
+#: The sentence about each text of a problem, and its source, by the name of the field.
+_WORDING_QUOTES = {
+    "title": (
+        'The "title" member is a JSON string containing a short, human-readable summary of the '
+        "problem type.",
+        "RFC 9457, section 3.1.3",
+    ),
+    "detail": (
+        'Consumers SHOULD NOT parse the "detail" member for information',
+        "RFC 9457, section 3.1.4",
+    ),
+    "suggested_action": (
+        "suggested_action | string | yes | minimum length 1",
+        "contract, section Errors",
+    ),
+}
 
 
 def dependency_lines(dependencies: ClientDependencies) -> list[str]:
-    """Return sentences about what a client depends on. The list is empty if there were no trials."""
+    """Return sentences about what a client depends on. The list is empty if no trial was planned."""
+    untried = dependencies.untried_parts
+    count = count_text(len(untried), "part")
+    if untried and not dependencies.parts:
+        return [f"No part of a response was altered: there was no time for {count}."]
     lines = []
     for effect, verb in _VERBS.items():
         parts = dependencies.with_effect(effect)
@@ -31,9 +54,7 @@ def dependency_lines(dependencies: ClientDependencies) -> list[str]:
     if dependencies.not_promised:
         promises = _grouped((part.trial for part in dependencies.not_promised), name_presence=True)
         lines.append(f"Depends on something the contract does not promise: {promises}.")
-    untried = dependencies.untried_parts
     if untried:
-        count = count_text(len(untried), "part")
         lines.append(f"Not tried, {count}: {_grouped(untried)}.")
     return lines
 
@@ -49,6 +70,34 @@ def dependency_document(dependencies: ClientDependencies) -> JsonObject:
     document["not_promised"] = [str(part.trial) for part in dependencies.not_promised]
     document["not_tried"] = [str(trial) for trial in dependencies.not_tried]
     return document
+
+
+def with_wording_fields(
+    causes: Iterable[ClientCause], dependencies: ClientDependencies
+) -> list[ClientCause]:
+    """Return causes, where a dependence on the wording of problems names the fields that matter.
+
+    The fields are known only if trials altered them.
+    """
+    names = [part.trial.part_name for part in dependencies.with_effect("depends") if _is_text(part)]
+    fields = [field for field in _WORDING_QUOTES if field in names]
+    return [_with_fields(cause, fields) for cause in causes]
+
+
+def _is_text(part: PartEffect) -> bool:
+    """Return whether a part is a text of a problem."""
+    trial = part.trial
+    is_problem = trial.status_class in ("4xx", "5xx")
+    return is_problem and trial.change == "remove" and trial.part_name in _WORDING_QUOTES
+
+
+def _with_fields(cause: ClientCause, fields: Sequence[str]) -> ClientCause:
+    if cause.id != _WORDING_CAUSE or not fields:
+        return cause
+    names = " and ".join(f"`{field}`" for field in fields)
+    because, place = _WORDING_QUOTES[fields[0]]
+    title = f"It depends on the wording of a problem: it reads {names}."
+    return replace(cause, text=replace(cause.text, title=title, because=because, place=place))
 
 
 def cause_of_alteration(trial: AlteredTrial) -> CauseText:

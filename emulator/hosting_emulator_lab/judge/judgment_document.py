@@ -72,7 +72,11 @@ def _failed_tests_sentence(tests: Sequence[str]) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
+    """Return a text that begins with a capital letter, unless it begins with a name of a request."""
+    first_word = text.partition(" ")[0]
+    is_name = "#" in first_word or "_" in first_word
+    start = text[:1] if is_name else text[:1].upper()
+    return f"{start}{text[1:]}".rstrip(".") + "."
 
 
 def other_trials(cause: ClientCause) -> list[str]:

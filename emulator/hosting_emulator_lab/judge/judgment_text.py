@@ -78,7 +78,7 @@ def _cause_lines(number: int, cause: ClientCause, repeat: RepeatLine) -> Iterato
         yield from output_lines(last_lines, _INDENT + " " * _LABEL_WIDTH)
     others = other_trials(cause)
     if others:
-        yield from _labelled("", f"and at {count_text(len(others), 'other trial')}")
+        yield from _labelled("", f"and in {count_text(len(others), 'other trial')}")
     if not cause.seen_alone:
         yield from _labelled("", "not seen again when the trial ran alone, so it may be chance")
     yield from _labelled("why", f"{cause.text.matters} “{cause.text.because}” ({cause.text.place})")

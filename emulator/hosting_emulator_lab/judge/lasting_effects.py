@@ -170,7 +170,7 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
     "cancel": LastingEffect("refused", "starts an operation that is cancelled", {"cancel": {}}),
     "exhaust": LastingEffect(
         "refused",
-        "starts an operation whose reconciliation is exhausted",
+        "starts an operation that needs reconciliation twice, and then fails",
         {"reconcile": {"attempts": 2, "then": "exhaust", "each": "1s"}},
     ),
     "token_expired": LastingEffect(

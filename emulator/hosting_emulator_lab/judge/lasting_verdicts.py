@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.judged_run import ExplainedVerdict, JudgedRun
 from hosting_emulator_lab.judge.lasting_effects import LastingEffect
 from hosting_emulator_lab.judge.state_differences import state_differences
@@ -28,6 +29,8 @@ _RETRIES = 3
 _LONG_PAUSE_S = 0.9
 #: A client that waits for longer than this, in real seconds, counts as waiting forever.
 _LONGEST_WAIT_S = 150.0
+#: A wait is long if it lasts for so many times the duration of the clean run.
+_LONG_WAIT_FACTOR = 5
 #: The exit codes that say which signal ended a program.
 _SIGNAL_CODES = range(129, 128 + 64 + 1)
 #: Matches a word such as `null` as a part of a name or an address.
@@ -67,7 +70,7 @@ def _verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     if is_repeated and effect.request_end != "altered":
         return "doubled", additions
     if end.hung and _waits_forever(run, effect):
-        return "hung", [f"it did not end within {run.limit_s:g} s, and kept sending requests"]
+        return "hung", [_waiting_text(run, "was still sending requests")]
     if not end.hung and not end.exit_code:
         blind_reasons = _blind_reasons(run, effect)
         if blind_reasons:
@@ -76,7 +79,7 @@ def _verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     if attempts:
         return "repeated", [attempts]
     if end.hung:
-        return "waits", [f"as far as {run.limit_s:g} s can show"]
+        return "waits", [_waiting_text(run, "had not ended")]
     if end.exit_code:
         return _failure_verdict(run, effect)
     return _success_verdict(run, effect)
@@ -90,12 +93,11 @@ def _failure_verdict(run: JudgedRun, effect: LastingEffect) -> ExplainedVerdict:
     # Treat a failed test as a reported failure, and not as a crash.
     if run.end.failure_text:
         return "gave up", []
-    doubt = f"it ends with exit code {code}: it gave up, or it crashed"
     crash = crash_line(run.end.output)
     if crash:
-        return "unclear", [f"{doubt}, as {crash!r} suggests"]
+        return "unclear", [f"it ends with exit code {code}, and seems to have crashed: {crash}"]
     if effect.request_end == "altered":
-        return "unclear", [doubt]
+        return "unclear", [f"it ends with exit code {code}: it gave up, or it crashed"]
     return "gave up", []
 
 
@@ -155,8 +157,20 @@ def _waits_forever(run: JudgedRun, effect: LastingEffect) -> bool:
     rate = additional_requests / run.limit_s
     may_happen = effect.request_end == "unfinished" or run.point.fault in _MAY_END
     if may_happen and not run.breaks_rule("polled-after-end"):
-        return rate > _FAST_RATE or run.limit_s > _LONGEST_WAIT_S
+        longest_wait_s = max(_LONGEST_WAIT_S, _LONG_WAIT_FACTOR * run.clean.end.duration_s)
+        return rate > _FAST_RATE or run.limit_s > longest_wait_s
     return rate * _LONG_PAUSE_S > 1
+
+
+def _waiting_text(run: JudgedRun, verb: str) -> str:
+    """Describe what a client did that had to be stopped. `verb` describes a client that does not poll."""
+    if run.observation.poll_count:
+        verb = "was still polling"
+    requests = count_text(run.observation.request_count, "request")
+    usual_count = run.clean.observation.request_count
+    return (
+        f"it {verb} after {run.limit_s:g} s and {requests}, while the clean run sends {usual_count}"
+    )
 
 
 def _vain_attempts(run: JudgedRun) -> str:

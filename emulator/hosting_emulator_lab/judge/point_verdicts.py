@@ -19,6 +19,7 @@ from hosting_emulator_lab.judge.run_results import (
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import FaultTrial
 from hosting_emulator_lab.judge.wire_verdicts import wire_verdict
+from hosting_emulator_lab.judge.world_summary import unfinished_operations
 
 
 def judge_point(
@@ -53,7 +54,15 @@ def judge_point(
         conduct=() if conduct == "off" else new_findings,
         codes=tuple(sorted(observation.codes)),
         hit=observation.hit,
+        poll_count=observation.poll_count,
+        has_unfinished_operation=_has_unfinished_operation(observation, clean),
     )
+
+
+def _has_unfinished_operation(observation: Observation, clean: CleanRun) -> bool:
+    """Return whether an operation of the run had not ended when the run ended."""
+    unfinished = unfinished_operations(observation.state) - unfinished_operations(clean.start)
+    return bool(unfinished)
 
 
 def _counted_findings(run: JudgedRun, verdict: Verdict, conduct: ConductChoice) -> Sequence[str]:

@@ -77,6 +77,11 @@ class Observation:
     coverage: ContractCoverage
     sent: tuple[str, ...]
 
+    @property
+    def poll_count(self) -> int:
+        """The number of polls of operations that the log stores."""
+        return sum(request.call == "get_operation" for request in self.requests)
+
     @cached_property
     def received_items(self) -> list[Mapping[str, object]]:
         """The items of all pages of deployments that the client received.

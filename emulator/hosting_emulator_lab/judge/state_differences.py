@@ -57,7 +57,7 @@ def state_differences(
         elif rows != usual_rows and second_state[kind] == usual_rows:
             usual_text = rows_text(usual_rows - rows)
             differences.texts.append(
-                f"{kind}: {rows_text(rows - usual_rows)}, while the clean run has {usual_text}"
+                f"{kind} at the end: {rows_text(rows - usual_rows)} (in the clean run: {usual_text})"
             )
     return differences
 

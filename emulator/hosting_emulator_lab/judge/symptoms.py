@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from hosting_emulator.contract.calls import ALL_CALLS
@@ -18,11 +18,16 @@ from hosting_emulator_lab.judge.fault_points import FaultPoint, kind_of
 from hosting_emulator_lab.judge.judged_run import NO_VALUE
 from hosting_emulator_lab.judge.lasting_effects import LastingEffect
 from hosting_emulator_lab.judge.lasting_verdicts import crash_line
+from hosting_emulator_lab.judge.retry_quotes import retry_quote
+from hosting_emulator_lab.judge.run_results import Verdict
 from hosting_emulator_lab.judge.trial_results import TrialResult
+from hosting_emulator_lab.judge.trial_texts import trial_description
 from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
 from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, causes_of_points
 
-_UNNOTICED_FAILURE = "exit code 0, although the operation that the request started did not succeed"
+_UNNOTICED_FAILURE = "it exits with code 0, although the operation that the request started {}"
+#: What a report says in place of a verdict whose name does not explain itself.
+_VERDICT_TEXTS: Mapping[Verdict, str] = {"blind success": "it exits with code 0"}
 #: The lasting effects that make an operation end without success.
 _FAILED_OPERATIONS = ("fail", "cancel", "exhaust")
 #: This many attempts without pauses are too many. A client may retry once immediately.
@@ -47,6 +52,15 @@ _CAUSES_OF_VERDICTS = {
     "crashed": "crashes",
     "repeated": "retries-in-vain",
 }
+#: The causes whose contract sentence depends on the request that the client does not retry.
+_NOT_RETRIED = (
+    "gives-up-at-passing-failure",
+    "fails-after-recovery",
+    "waits-without-limit",
+    "reads-body-without-limit",
+)
+#: The causes that are about an absent part of a response.
+_ABOUT_ABSENCE = ("absence-ignored", "crashes-at-absent-value")
 
 
 def symptoms_of(
@@ -77,11 +91,13 @@ def symptoms_of(
     if result.missing_items and not result.exit_code:
         yield CAUSE_TEXTS["failed-page-ends-list"], Symptom(str(trial), result.missing_items)
     if not follows_operations and _claims_failed_operation(result):
-        yield CAUSE_TEXTS["accepted-is-done"], Symptom(str(trial), _UNNOTICED_FAILURE)
+        end = "had not ended" if result.has_unfinished_operation else "did not succeed"
+        message = _UNNOTICED_FAILURE.format(end)
+        yield CAUSE_TEXTS[_claim_about_operation(result)], Symptom(str(trial), message)
     elif isinstance(trial, FaultTrial):
         cause_id = _cause_of_point(trial.point, result)
         if cause_id:
-            text = _for_fault(CAUSE_TEXTS[cause_id], trial.point.fault)
+            text = _for_point(CAUSE_TEXTS[cause_id], trial.point, result)
             yield text, _verdict_symptom(result, trial.point.request)
     elif isinstance(trial, AlteredTrial):
         # An inverted boolean has a different meaning, so a client may react to it.
@@ -103,8 +119,14 @@ def shown_causes(result: TrialResult) -> tuple[str, ...]:
 
 
 def _claims_failed_operation(result: TrialResult) -> bool:
-    """Return whether a client exits with 0 although its operation failed or was cancelled."""
+    """Return whether a client exits with 0 although its operation never succeeds."""
     return _has_failed_operation(result) and not result.exit_code and result.verdict != "hung"
+
+
+def _claim_about_operation(result: TrialResult) -> str:
+    """Return the cause of a client that claims success, and does not poll to the end in its clean run."""
+    has_stopped_polling = result.poll_count and result.has_unfinished_operation
+    return "unfinished-operation-is-success" if has_stopped_polling else "accepted-is-done"
 
 
 def _has_failed_operation(result: TrialResult) -> bool:
@@ -124,23 +146,53 @@ def is_varied_failure(result: TrialResult) -> bool:
     return not result.is_fine and result.verdict not in ("unclear", "misbehaved", "hung")
 
 
+def waits_endlessly(result: TrialResult) -> bool:
+    """Return whether a client was still waiting for an operation that never ends.
+
+    It waits with pauses, so it may have a deadline that is longer than the trial.
+    """
+    trial = result.trial
+    is_stuck = isinstance(trial, FaultTrial) and trial.point.fault == "stick"
+    return is_stuck and result.verdict == "waits"
+
+
 def finding_symptom(trial: str, finding: ConductFinding) -> Symptom:
     """Return the symptom of a broken conduct rule in a trial, which is given by its text."""
-    message = f"{request_numbers(finding)}: {finding.message}"
+    noun = "request" if len(finding.requests) == 1 and not finding.more_requests else "requests"
+    message = f"{noun} {request_numbers(finding)}: {finding.message}"
     return Symptom(trial, message)
 
 
 def _verdict_symptom(result: TrialResult, request: str) -> Symptom:
     tests = failed_tests(result.printed_lines)
-    return Symptom(str(result.trial), result.message, result.output, request, tests, result.verdict)
+    return Symptom(
+        str(result.trial), _message(result), result.output, request, tests, result.verdict
+    )
 
 
-def _for_fault(text: CauseText, fault: str) -> CauseText:
-    """Return the text of a cause with the sentence of the contract that is about a fault."""
-    if text.id != "absence-ignored" or fault not in _ABSENCES:
-        return text
-    because, place = _ABSENCES[fault]
-    return replace(text, because=because, place=place)
+def _message(result: TrialResult) -> str:
+    """Return what the client did. A report describes the trial before it, so that is left out here."""
+    description = trial_description(result.trial)
+    reasons = tuple(reason for reason in result.reasons if reason != description)
+    shortened = replace(result, reasons=reasons)
+    verdict_text = _VERDICT_TEXTS.get(result.verdict)
+    if verdict_text is None:
+        return shortened.message
+    return "; ".join([verdict_text, *reasons])
+
+
+def _for_point(text: CauseText, point: FaultPoint, result: TrialResult) -> CauseText:
+    """Return the text of a cause with the sentence of the contract that is about a point."""
+    if text.id in _ABOUT_ABSENCE and point.fault in _ABSENCES:
+        because, place = _ABSENCES[point.fault]
+        text = replace(text, because=because, place=place)
+    if text.id in _NOT_RETRIED:
+        quote = retry_quote(point)
+        text = replace(text, because=quote.sentence, place=quote.place)
+    if text.id == "absence-ignored" and result.verdict == "unclear":
+        # Only a word such as `null` in the output shows that the client ignores the absence.
+        text = replace(text, severity="note")
+    return text
 
 
 def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
@@ -158,8 +210,6 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
         return _cause_of_hanging(point)
     if result.verdict == "doubled" and point.fault == "queued":
         return "starts-again-when-queued"
-    if result.verdict == "waits" and point.fault == "stick":
-        return "still-polling"
     if result.verdict == "blind success":
         if NO_VALUE in result.reasons:
             return "key-value-lost"
@@ -167,7 +217,7 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
             return "hides-expired-token"
         if point.lasting is None:
             return "refusal-is-success"
-        return _claimed(point, point.lasting)
+        return _claimed(point, point.lasting, result)
     if result.verdict == "unclear":
         return _cause_of_doubt(point, result)
     return _CAUSES_OF_VERDICTS.get(result.verdict, "")
@@ -193,14 +243,14 @@ def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
         return "refusal-is-success"
     if not result.exit_code and point.fault == "token_expired":
         return "hides-expired-token"
+    is_altered = point.lasting is not None and point.lasting.request_end == "altered"
     if not result.exit_code:
-        return "may-hide-failure"
+        return "absence-ignored" if is_altered else "may-hide-failure"
     if not crash_line(result.output):
         return ""
     if point.fault in ("never_suspends", "default_suspend"):
         return "rejects-documented-value"
-    is_altered = point.lasting is not None and point.lasting.request_end == "altered"
-    return "absence-ignored" if is_altered else "crashes"
+    return "crashes-at-absent-value" if is_altered else "crashes"
 
 
 def _only_reads(point: FaultPoint) -> bool:
@@ -212,10 +262,13 @@ def _has_dead_thread(printed_lines: Iterable[str]) -> bool:
     return any(line.startswith("Exception in thread ") for line in printed_lines)
 
 
-def _claimed(point: FaultPoint, effect: LastingEffect) -> str:
+def _claimed(point: FaultPoint, effect: LastingEffect, result: TrialResult) -> str:
     """Return the cause for a client that claims success under a lasting effect."""
     if point.fault == "value_lost":
         return "key-value-lost"
+    if point.fault in _FAILED_OPERATIONS and result.has_unfinished_operation:
+        # The operation fails later, and the client has not waited for its end.
+        return "unfinished-operation-is-success"
     if point.fault in _FAILED_OPERATIONS:
         return "failed-operation-is-success"
     if point.fault == "nested_state":

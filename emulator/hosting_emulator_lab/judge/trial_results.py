@@ -34,8 +34,10 @@ class TrialResult:
     contract allows the alteration. `is_refused_anyway` means that the request of the fault is refused
     in the clean run, too. `has_recovered` means that the run failed although its requests succeed as they
     do in the clean run, and that it changed nothing more. `restarted_operations` is the number of
-    operations that failed for good, beyond those that the clean run starts. `causes` are the ids of
-    the causes that the result shows, and only `explore` sets them.
+    operations that failed for good, beyond those that the clean run starts. `poll_count` is the number
+    of polls of operations, and `has_unfinished_operation` tells whether an operation had not ended when
+    the run ended, both only for the trial of a fault. `causes` are the ids of the causes that the result
+    shows, and only `explore` sets them.
     """
 
     trial: Trial
@@ -60,6 +62,8 @@ class TrialResult:
     is_refused_anyway: bool = False
     has_recovered: bool = False
     restarted_operations: int = 0
+    poll_count: int = 0
+    has_unfinished_operation: bool = False
     causes: tuple[str, ...] = ()
 
     @property

@@ -227,8 +227,8 @@ _CAUSES = (
         "depends-on-wording",
         ("problem-wording",),
         "It depends on the wording of a problem.",
-        because="title | string | yes | minimum length 1",
-        place="contract, section Errors",
+        because='Consumers SHOULD NOT parse the "detail" member for information',
+        place="RFC 9457, section 3.1.4",
         instead="Decide by `code`. The texts are for people, and may change.",
     ),
     _cause(

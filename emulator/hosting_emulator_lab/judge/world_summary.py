@@ -26,6 +26,8 @@ CREATED_KINDS = {
 _MOST_ROWS = 4
 #: Matches the end of the row of an operation or a deployment that failed.
 _FAILED = re.compile(rf" (?:{'|'.join(FAILURES)})(?: \(|$)")
+#: Matches the end of the row of an operation that has not ended.
+_UNFINISHED = re.compile(r" (?:queued|running)(?: and stuck)?$")
 
 
 def summarize(state: JsonObject) -> dict[str, Counter[str]]:
@@ -56,6 +58,12 @@ def failed_operations(state: StateRows) -> Counter[str]:
     # Drop negative numbers of rows, which occur if the run changed rows of an earlier world.
     operations = +state["operation"]
     return Counter({row: count for row, count in operations.items() if _FAILED.search(row)})
+
+
+def unfinished_operations(state: StateRows) -> Counter[str]:
+    """Return the rows of operations that have not ended."""
+    operations = +state["operation"]
+    return Counter({row: count for row, count in operations.items() if _UNFINISHED.search(row)})
 
 
 class _Tables:

@@ -134,7 +134,7 @@ def judgment_with_causes() -> Judgment:
 
 def judgment_of_survivor() -> Judgment:
     """Return a judgment that finds only a note."""
-    note = ClientCause(CAUSE_TEXTS["still-polling"], (Symptom("vary/1", "waits: perhaps"),))
+    note = ClientCause(CAUSE_TEXTS["still-polling"], (Symptom("vary/1", "hung: perhaps"),))
     return judgment(note, planned=1, tried=1, request_count=1, run_count=1)
 
 

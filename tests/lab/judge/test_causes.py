@@ -107,8 +107,7 @@ def ids(*results: TrialResult) -> list[str]:
         ("get_dns_authorization#1/abort:forbidden/lasting", "crashed", "crashes"),
         ("get_dns_authorization#1/abort:forbidden/lasting", "repeated", "retries-in-vain"),
         ("get_dns_authorization#1/abort:forbidden/lasting", "unclear", "may-hide-failure"),
-        ("list_deployments#1/empty_list/lasting", "unclear", "may-hide-failure"),
-        ("apply_project_domains#1/stick/lasting", "waits", "still-polling"),
+        ("list_deployments#1/empty_list/lasting", "unclear", "absence-ignored"),
         ("list_deployments#1/token_expired/lasting", "unclear", "hides-expired-token"),
         ("list_deployments#1/token_expired/lasting", "blind success", "hides-expired-token"),
         (
@@ -130,7 +129,11 @@ def test_a_verdict_has_a_cause(trial: str, verdict: Verdict, cause: str) -> None
 @pytest.mark.parametrize(
     ("trial", "output", "causes_shown"),
     [
-        ("list_deployments#1/empty_list/lasting", "IndexError: list index", ["absence-ignored"]),
+        (
+            "list_deployments#1/empty_list/lasting",
+            "IndexError: list index",
+            ["crashes-at-absent-value"],
+        ),
         ("get_dns_authorization#1/abort:forbidden/lasting", "KeyError: 'zone'", ["crashes"]),
         ("get_dns_authorization#1/abort:forbidden/lasting", "Refused: forbidden", []),
         (
@@ -355,8 +358,136 @@ def test_a_crash_where_a_part_is_absent_quotes_the_contract_about_that_part(
 
     [cause] = causes(crash)
 
-    assert (cause.id, cause.text.because, cause.text.place) == ("absence-ignored", quote, place)
+    shown = (cause.id, cause.text.because, cause.text.place)
+    assert shown == ("crashes-at-absent-value", quote, place)
     assert quote in CONTRACT
+
+
+def test_a_client_that_prints_null_for_an_absent_part_goes_on_without_it() -> None:
+    trial = "get_dns_authorization#1/no_zone/lasting"
+    printed = result(trial, "unclear", "it prints 'None.example'")
+    requested = result(trial, "blind success", "but it requests /v1/zones/None")
+
+    [note] = causes(printed)
+    [cause] = causes(printed, requested)
+
+    assert (note.id, note.severity) == ("absence-ignored", "note")
+    assert (cause.id, cause.severity) == ("absence-ignored", "warning")
+
+
+@pytest.mark.parametrize(
+    ("point", "quote", "place"),
+    [
+        (
+            "list_deployments#1/timeout/before_commit",
+            "Idempotent methods are distinguished because the request can be repeated automatically "
+            "if a communication failure occurs before the client is able to read the server's "
+            "response.",
+            "RFC 9110, section 9.2.2",
+        ),
+        (
+            "list_deployments#1/abort:service_unavailable/before_commit",
+            "retryable | boolean | yes |",
+            "contract, section Errors",
+        ),
+        (
+            "create_user_api_key#1/rate_limit/before_commit",
+            "retryable | boolean | yes |",
+            "contract, section Errors",
+        ),
+        (
+            "create_user_api_key#1/truncate/after_commit",
+            "After any uncertainty the same name and Idempotency-Key are reused rather than "
+            "creating another token.",
+            "contract, section Endpoints, operation 3",
+        ),
+        (
+            "set_project_powered_by_flag#1/truncate/after_commit",
+            "retry with same Idempotency-Key and same body | | unchanged | first result returned, "
+            "no second switch",
+            "contract, section States and transitions, Flag",
+        ),
+        (
+            "initialize_managed_source#1/truncate/after_commit",
+            "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
+            "header is listed for operations 5 to 8)",
+            "contract, section Endpoints",
+        ),
+        (
+            "apply_project_domains#1/truncate/after_commit",
+            "Starts an idempotent durable operation for the exact project-derived development, "
+            "production and mail hostnames (derived by the server, not supplied).",
+            "contract, section Endpoints, operation 4",
+        ),
+        (
+            "create_dev_access_ticket#1/truncate/after_commit",
+            "A new ticket revokes the principal's earlier unused tickets.",
+            "contract, section Endpoints, operation 7",
+        ),
+    ],
+)
+def test_a_request_that_is_not_retried_quotes_the_sentence_about_its_retry(
+    point: str, quote: str, place: str
+) -> None:
+    gave_up = result(point, "failed")
+    later = result("get_operation#1/truncate/before_commit", "failed", "another message")
+
+    [cause] = causes(gave_up, later)
+
+    assert (cause.id, cause.text.because, cause.text.place) == (
+        "gives-up-at-passing-failure",
+        quote,
+        place,
+    )
+    assert quote in CONTRACT or place.startswith("RFC ")
+
+
+@pytest.mark.parametrize(
+    ("trial", "verdict", "cause"),
+    [
+        ("list_deployments#1/timeout/before_commit", "hung", "waits-without-limit"),
+        ("list_deployments#1/stalled_response/before_commit", "hung", "reads-body-without-limit"),
+    ],
+)
+def test_a_read_without_a_time_limit_quotes_no_sentence_about_keys(
+    trial: str, verdict: Verdict, cause: str
+) -> None:
+    [hung] = causes(result(trial, verdict))
+
+    assert (hung.id, hung.text.place) == (cause, "RFC 9110, section 9.2.2")
+
+
+@pytest.mark.parametrize("fault", ["fail", "cancel", "exhaust"])
+def test_an_operation_that_has_not_failed_yet_is_not_called_failed(fault: str) -> None:
+    trial = f"apply_project_domains#1/{fault}/lasting"
+    early = result(trial, "blind success", has_unfinished_operation=True, poll_count=2)
+    late = result(trial, "blind success", poll_count=2)
+
+    assert ids(early) == ["unfinished-operation-is-success"]
+    assert ids(late) == ["failed-operation-is-success"]
+
+
+def test_a_client_that_stops_polling_has_not_treated_an_accepted_operation_as_finished() -> None:
+    trial = "apply_project_domains#1/exhaust/lasting"
+    early = result(trial, "blind success", has_unfinished_operation=True, poll_count=2)
+    unpolled = result(trial, "blind success", has_unfinished_operation=True)
+
+    def shown(one: TrialResult) -> list[str]:
+        symptoms = symptoms_of(one, follows_operations=False)
+        return [cause.id for cause in gather_causes(symptoms, {})]
+
+    assert shown(early) == ["unfinished-operation-is-success"]
+    assert shown(unpolled) == ["accepted-is-done"]
+
+
+def test_a_client_that_reports_refusals_does_not_claim_success_whatever_happens() -> None:
+    failed = result("apply_project_domains#1/fail/lasting", "blind success")
+    stuck = result("apply_project_domains#1/stick/lasting", "blind success")
+
+    assert ids(failed, stuck) == [
+        "failed-operation-is-success",
+        "unfinished-operation-is-success",
+    ]
 
 
 @pytest.mark.parametrize("text", CAUSE_TEXTS.values(), ids=lambda text: text.id)

@@ -71,13 +71,13 @@ def test_the_first_serious_finding_about_a_rule_is_its_symptom() -> None:
         finished("scaled", [broken(1), broken(2)]),
     )
 
-    assert shown(*runs) == [(RULE, "warning", Symptom("clean/scaled", "#1: it did so"))]
+    assert shown(*runs) == [(RULE, "warning", Symptom("clean/scaled", "request #1: it did so"))]
 
 
 def test_the_first_note_about_a_rule_is_its_symptom_if_there_is_nothing_else() -> None:
     runs = (finished(findings=[broken(1, "note")]), finished("scaled", [broken(2, "note")]))
 
-    assert shown(*runs) == [(RULE, "note", Symptom("clean", "#1: it did so"))]
+    assert shown(*runs) == [(RULE, "note", Symptom("clean", "request #1: it did so"))]
 
 
 def test_each_rule_has_one_symptom() -> None:
@@ -112,7 +112,7 @@ def test_a_refusal_counts_if_the_client_does_not_expect_one_of_the_first_three(
     if severity == "note":
         remark = " The service refuses this request, and the command may be testing the refusal."
     assert shown_severity == severity
-    assert symptom.message == f"#{number}: it did so{remark}"
+    assert symptom.message == f"request #{number}: it did so{remark}"
     assert tried == [f"accept/list_deployments#{n}" for n in tried_numbers]
 
 

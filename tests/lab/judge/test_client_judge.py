@@ -16,7 +16,7 @@ from hosting_emulator_lab.judge.causes import Symptom
 from hosting_emulator_lab.judge.clean_runs import INTERFERENCE, ScaledRunFailed
 from hosting_emulator_lab.judge.client_judge import SEEDS, ClientJudge, JudgeChoices
 from hosting_emulator_lab.judge.judgment import Judgment
-from hosting_emulator_lab.judge.run_results import CleanRun, CleanRunFailed, RunEnd
+from hosting_emulator_lab.judge.run_results import CleanRun, CleanRunFailed, RunEnd, Verdict
 from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
@@ -166,6 +166,64 @@ def test_an_expired_token_and_varied_responses_are_always_tried() -> None:
     assert "vary/1" in runs.log
 
 
+def test_the_progress_names_the_better_cause_if_a_run_shows_two() -> None:
+    results = fails_at(RESET, findings=(finding("new-key-after-uncertainty"),))
+    progress = Progress()
+
+    judge(PlannedRuns(results), progress)
+
+    assert progress.causes == ["new-key-after-uncertainty"]
+
+
+def test_the_progress_does_not_name_a_cause_that_an_earlier_one_explains() -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if not str(trial).startswith("create_user_api_key#1/"):
+            return None
+        if "/timeout/" in str(trial) or "/stalled_response/" in str(trial):
+            return TrialResult(trial, "hung", ("it did not end",), 1, 10.0)
+        return None
+
+    progress = Progress()
+
+    judgment = judge(PlannedRuns(results), progress)
+
+    assert [cause.id for cause in judgment.causes] == ["waits-without-limit"]
+    assert progress.causes == ["waits-without-limit"]
+
+
+STUCK = "apply_project_domains#1/stick/lasting"
+STILL_POLLING = "it was still polling after 55 s and 53 requests, while the clean run sends 3"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "remarks"),
+    [
+        (
+            "waits",
+            [
+                "Not decided: whether the command ever stops waiting for an operation that never "
+                f"ends. In {STUCK}, {STILL_POLLING}. It needs a deadline, which may be longer than "
+                "that. To see one, repeat this trial with a longer --limit."
+            ],
+        ),
+        ("gave up", []),
+    ],
+)
+def test_a_judgment_says_if_no_trial_shows_whether_a_client_ever_stops_waiting(
+    verdict: Verdict, remarks: list[str]
+) -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) != STUCK:
+            return None
+        reasons = ("apply_project_domains#1 starts an operation that never ends", STILL_POLLING)
+        return TrialResult(trial, verdict, reasons, 1, 55.0)
+
+    judgment = judge(PlannedRuns(results))
+
+    assert (judgment.exit_code, judgment.causes) == (0, [])
+    assert judgment.remarks == remarks
+
+
 def test_a_failure_is_a_cause_if_the_trial_shows_it_again_alone() -> None:
     runs = PlannedRuns(fails_at(RESET))
     progress = Progress()
@@ -282,7 +340,7 @@ def test_a_refusal_that_a_clean_run_expects_is_only_a_note() -> None:
     assert (cause.id, cause.severity, judgment.exit_code) == (REUSED, "note", 0)
     assert progress.causes == []
     assert cause.symptoms[0].message == (
-        "#1, #2: it did so The service refuses this request, and the command may be testing the "
+        "requests #1, #2: it did so The service refuses this request, and the command may be testing the "
         "refusal."
     )
     assert f"{ACCEPTED} alone" in runs.log

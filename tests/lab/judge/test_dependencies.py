@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
+from hosting_emulator_lab.judge.causes import ClientCause, Symptom
 from hosting_emulator_lab.judge.client_behavior import Effect
 from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
-from hosting_emulator_lab.judge.dependency_texts import cause_of_alteration
+from hosting_emulator_lab.judge.dependency_texts import (
+    cause_of_alteration,
+    dependency_lines,
+    with_wording_fields,
+)
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import Trial
+from hosting_emulator_lab.judge.variation_causes import causes_of_points
 from tests.lab.judge.planned_runs import PlannedRuns
 from tests.lab.judge.test_client_judge import Progress, judge
 from tests.lab.judge.test_judge_command import judge as run_judge
@@ -101,6 +108,66 @@ def test_without_time_nothing_is_altered_and_everything_is_listed() -> None:
     result = judge(PlannedRuns(), budget_s=0.0)
     assert result.dependencies.effects == []
     assert len(result.dependencies.not_tried) == 3
+
+
+def test_a_report_does_not_list_the_parts_if_there_was_no_time_for_any() -> None:
+    untried = judge(PlannedRuns(), budget_s=0.0).dependencies
+
+    assert dependency_lines(untried) == [
+        "No part of a response was altered: there was no time for 3 parts."
+    ]
+
+
+WORDING = causes_of_points(["problem-wording"])[0]
+
+
+@pytest.mark.parametrize(
+    ("effects", "title", "place"),
+    [
+        (
+            {"remove:/title": "depends", "remove:/detail": "shows"},
+            "It depends on the wording of a problem: it reads `title`.",
+            "RFC 9457, section 3.1.3",
+        ),
+        (
+            {"remove:/detail": "depends", "remove:/suggested_action": "depends"},
+            "It depends on the wording of a problem: it reads `detail` and `suggested_action`.",
+            "RFC 9457, section 3.1.4",
+        ),
+        (
+            {"remove:/suggested_action": "depends", "remove:/code": "depends"},
+            "It depends on the wording of a problem: it reads `suggested_action`.",
+            "contract, section Errors",
+        ),
+        ({"remove:/title": "ignores"}, WORDING.title, "RFC 9457, section 3.1.4"),
+    ],
+)
+def test_a_dependence_on_wording_names_the_texts_that_the_client_reads(
+    effects: dict[str, Effect], title: str, place: str
+) -> None:
+    cause = ClientCause(WORDING, (Symptom("vary/1/problem-wording", "failed"),))
+    other = ClientCause(replace(WORDING, id="other"), cause.symptoms)
+    dependencies = ClientDependencies(
+        effects=[
+            PartEffect(
+                AlteredTrial.read(f"alter/get_operation/4xx/{change}"), word, is_allowed=True
+            )
+            for change, word in effects.items()
+        ]
+    )
+
+    named, unchanged = with_wording_fields([cause, other], dependencies)
+
+    assert (named.text.title, named.text.place) == (title, place)
+    assert unchanged == other
+
+
+def test_a_title_that_is_no_text_of_a_problem_is_not_named() -> None:
+    cause = ClientCause(WORDING, (Symptom("vary/1/problem-wording", "failed"),))
+    trial = AlteredTrial.read("alter/list_deployments/2xx/remove:/title")
+    dependencies = ClientDependencies(effects=[PartEffect(trial, "depends", is_allowed=True)])
+
+    assert with_wording_fields([cause], dependencies) == [cause]
 
 
 @pytest.mark.slow

@@ -51,6 +51,17 @@ FAILURE = RunEnd(1, duration_s=1)
 HANG = RunEnd(143, hung=True, duration_s=10)
 
 
+def test_a_result_tells_whether_an_operation_has_ended_and_how_often_it_was_polled() -> None:
+    running = state(operations={"1": operation_row("running")})
+    polls = requests("apply_project_domains", "get_operation", "get_operation")
+
+    early = judge(FAILED_OPERATION, state=running, requests=polls)
+    late = judge(FAILED_OPERATION, state=state(operations={"1": operation_row("failed")}))
+
+    assert (early.has_unfinished_operation, early.poll_count) == (True, 2)
+    assert (late.has_unfinished_operation, late.poll_count) == (False, 0)
+
+
 def verdict(point: str, end: RunEnd | None = None, /, limit_s: float = 10, **overrides: Any) -> str:
     """Return the verdict on a run with a lasting fault, as `judge` reaches it."""
     return judge(point, end, limit_s=limit_s, **overrides).verdict
@@ -97,9 +108,26 @@ def judge(
             FORBIDDEN_CHANGE,
             HANG,
             {"request_count": 40},
-            ["hung", "it did not end within 10 s, and kept sending requests"],
+            [
+                "hung",
+                "it was still sending requests after 10 s and 40 requests, while the clean run sends 4",
+            ],
         ),
-        (STUCK_OPERATION, HANG, {}, ["waits", "as far as 10 s can show"]),
+        (
+            STUCK_OPERATION,
+            HANG,
+            {"request_count": 1},
+            ["waits", "it had not ended after 10 s and 1 request, while the clean run sends 4"],
+        ),
+        (
+            STUCK_OPERATION,
+            HANG,
+            {"request_count": 9, "requests": requests("apply_project_domains", "get_operation")},
+            [
+                "waits",
+                "it was still polling after 10 s and 9 requests, while the clean run sends 4",
+            ],
+        ),
         (
             NO_ZONE,
             SUCCESS,
@@ -147,8 +175,7 @@ def judge(
             {},
             [
                 "unclear",
-                "it ends with exit code 1: it gave up, or it crashed, "
-                "as \"KeyError: 'id'\" suggests",
+                "it ends with exit code 1, and seems to have crashed: KeyError: 'id'",
             ],
         ),
         (NO_ZONE, FAILURE, {}, ["unclear", "it ends with exit code 1: it gave up, or it crashed"]),

@@ -134,15 +134,15 @@ def test_a_successful_run_that_created_nothing_differs():
     [
         (
             {"projects": {"S": {"alias": "shop"}, "N": {"alias": "notes"}}},
-            "flag: shop hides its flag, while the clean run has shop shows its flag",
+            "flag at the end: shop hides its flag (in the clean run: shop shows its flag)",
         ),
         (
             {"user_api_keys": {"1": {**key_row("ci"), "revoked": True}}},
-            "API key: 'ci' of owner in acme revoked, while the clean run has 'ci' of owner in acme",
+            "API key at the end: 'ci' of owner in acme revoked (in the clean run: 'ci' of owner in acme)",
         ),
         (
             {"user_api_keys": {"1": key_row("other")}},
-            "API key: 'other' of owner in acme, while the clean run has 'ci' of owner in acme",
+            "API key at the end: 'other' of owner in acme (in the clean run: 'ci' of owner in acme)",
         ),
     ],
     ids=["flag", "revoked_key", "name_of_a_key"],

@@ -39,7 +39,7 @@ def shown(trial: str, *, follows: bool = True, **fields: Any) -> list[tuple[str,
             RESET,
             {"findings": (finding("secret-in-url"),)},
             "secret-in-url",
-            "#1, #2: it did so",
+            "requests #1, #2: it did so",
         ),
         (
             FAIL,
@@ -71,7 +71,13 @@ def shown(trial: str, *, follows: bool = True, **fields: Any) -> list[tuple[str,
             FAIL,
             {"follows": False},
             "accepted-is-done",
-            "exit code 0, although the operation that the request started did not succeed",
+            "it exits with code 0, although the operation that the request started did not succeed",
+        ),
+        (
+            FAIL,
+            {"follows": False, "has_unfinished_operation": True},
+            "accepted-is-done",
+            "it exits with code 0, although the operation that the request started had not ended",
         ),
     ],
 )
@@ -155,6 +161,26 @@ def test_a_client_that_hangs_after_a_failed_operation_does_not_claim_success() -
     hung = shown(FAIL, follows=False, verdict="hung")
 
     assert [cause for cause, _ in hung] == ["never-gives-up"]
+
+
+def test_the_symptom_of_a_lasting_effect_does_not_repeat_what_happens_in_the_trial() -> None:
+    reasons = (
+        "apply_project_domains#1 starts an operation that fails",
+        "operation at the end: one (in the clean run: another)",
+    )
+    [(_, blind)] = shown(FAIL, verdict="blind success", reasons=reasons)
+    [(_, hung)] = shown(FAIL, verdict="hung", reasons=reasons, exit_code=1)
+
+    assert blind.message == (
+        "it exits with code 0; operation at the end: one (in the clean run: another)"
+    )
+    assert hung.message == "hung: operation at the end: one (in the clean run: another)"
+
+
+def test_a_client_that_waits_with_pauses_for_what_never_comes_shows_no_cause() -> None:
+    stuck = "apply_project_domains#1/stick/lasting"
+
+    assert shown(stuck, verdict="waits") == []
 
 
 @pytest.mark.parametrize("fault", ["stick", "blocked"])

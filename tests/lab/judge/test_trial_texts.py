@@ -9,23 +9,35 @@ from hosting_emulator_lab.judge.trial_texts import trial_description
 from hosting_emulator_lab.judge.trials import read_trial
 
 KEY = "create_user_api_key#1"
+LIST = "list_deployments#1"
+#: The effect of a change before the commit, by fault, unless the change has no effect.
+EFFECTS_BEFORE = {
+    "latency": "because the request takes effect late",
+    "stalled_response": "although the request has taken effect",
+    "slow_response": "although the request has taken effect",
+}
 
 
 @pytest.mark.parametrize(
     ("trial", "description"),
     [
-        ("clean", "a clean run"),
-        ("clean/scaled", "a clean run, in which time passes as on a wall clock"),
-        ("clean/base-path", "a clean run, with a path in the base URL"),
+        ("clean", "nothing goes wrong"),
+        ("clean/scaled", "nothing goes wrong, and time passes as on a wall clock"),
+        ("clean/base-path", "nothing goes wrong, and the base URL has a path"),
         ("vary/1", "responses vary wherever the contract leaves a choice"),
-        ("vary/1/extra-fields", "responses vary at extra-fields"),
+        ("vary/1/extra-fields", "responses vary at the variation point extra-fields"),
+        (
+            "vary/1/extra-fields,key-order",
+            "responses vary at the variation points extra-fields and key-order",
+        ),
         (
             f"{KEY}/connection_reset/after_commit",
-            f"the connection of {KEY} breaks, after it has taken effect",
+            f"the connection of {KEY} breaks before a response arrives, although the request has taken"
+            " effect",
         ),
         (
             f"{KEY}/abort:service_unavailable/before_commit",
-            f"{KEY} gets service_unavailable, before it takes effect",
+            f"{KEY} gets service_unavailable, and the request has no effect",
         ),
         (
             "apply_project_domains#1/stick/lasting",
@@ -65,22 +77,27 @@ def test_a_trial_is_described_by_what_happens_in_it(trial: str, description: str
 @pytest.mark.parametrize(
     ("fault", "description"),
     [
-        ("timeout", f"no response to {KEY} arrives"),
-        ("connection_reset", f"the connection of {KEY} breaks"),
-        ("empty_response", f"the connection of {KEY} closes without a response"),
-        ("gateway_error", f"a proxy responds to {KEY} with an error page"),
-        ("truncate", f"the response to {KEY} is cut off"),
-        ("malformed_response", f"the response to {KEY} is not JSON"),
-        ("latency", f"the response to {KEY} is late"),
-        ("stalled_response", f"the response to {KEY} stops in the middle of its body"),
-        ("slow_response", f"the response to {KEY} arrives slowly"),
-        ("rate_limit", f"{KEY} gets rate_limited with Retry-After"),
+        ("timeout", "no response to {} arrives"),
+        ("connection_reset", "the connection of {} breaks before a response arrives"),
+        ("empty_response", "the connection of {} closes without a response"),
+        ("gateway_error", "a proxy responds to {} with an error page"),
+        ("truncate", "the response to {} is cut off"),
+        ("malformed_response", "the response to {} is not JSON"),
+        ("latency", "the response to {} is late"),
+        ("stalled_response", "the response to {} stops in the middle of its body"),
+        ("slow_response", "the response to {} arrives slowly"),
+        ("rate_limit", "{} gets rate_limited with Retry-After"),
     ],
 )
-def test_a_fault_is_described_by_what_the_client_sees(fault: str, description: str) -> None:
-    trial = read_trial(f"{KEY}/{fault}/before_commit")
+def test_a_fault_is_described_by_what_the_client_sees_and_by_the_effect_of_a_change(
+    fault: str, description: str
+) -> None:
+    change = trial_description(read_trial(f"{KEY}/{fault}/before_commit"))
+    read = trial_description(read_trial(f"{LIST}/{fault}/before_commit"))
 
-    assert trial_description(trial) == f"{description}, before it takes effect"
+    effect = EFFECTS_BEFORE.get(fault, "and the request has no effect")
+    assert change == f"{description.format(KEY)}, {effect}"
+    assert read == description.format(LIST), "a read has no effect"
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *WAITING_KINDS])
