@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hosting_emulator.messages import Severity
-from hosting_emulator_lab.judge.retry_quotes import FLAG_RETRY, KEY_RETRY
+from hosting_emulator_lab.judge.retry_quotes import FLAG_RETRY, KEY_RETRY, RETRYABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -399,12 +399,11 @@ _TEXTS = (
         severity="warning",
         title="It retries a request that cannot succeed, or retries without a pause.",
         matters=(
-            "`retryable` is one of these recovery fields. A request that is not retryable gets the "
-            "same response each time. Retries without a pause load a service that is already in "
-            "trouble, and count toward rate limits."
+            "A request whose problem is not retryable gets the same response each time. Retries "
+            "without a pause load a service that is already in trouble, and count toward rate limits."
         ),
-        because=_PROBLEMS,
-        place="contract, section Errors",
+        because=RETRYABLE.sentence,
+        place=RETRYABLE.place,
         instead=(
             "Check `retryable` before a retry, wait between attempts, wait longer each time, and "
             "stop after a few."
@@ -430,7 +429,9 @@ _TEXTS = (
             "Immediate retries meet the same failure, are used up in a moment, and load a service "
             "that is already in trouble."
         ),
-        because=_PROBLEMS,
+        because=(
+            "retry_after_seconds | integer | no | 1 to 86400; for a rate limit; matches Retry-After"
+        ),
         place="contract, section Errors",
         instead="Wait before each retry, and longer each time, for example 0.2, 0.5 and 1 s.",
     ),
@@ -513,7 +514,9 @@ _TEXTS = (
         ),
         because=_PROBLEMS,
         place="contract, section Errors",
-        instead="If the client did not do what it was asked for, exit with a code other than 0.",
+        instead=(
+            "If the client did not do what it was asked for, let it exit with a code other than 0."
+        ),
     ),
 )
 

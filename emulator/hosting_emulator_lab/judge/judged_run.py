@@ -61,8 +61,11 @@ class ComparedRun:
         """Return whether the client never received the value of an API key that it requested.
 
         A client that reads its key from elsewhere, such as a file, requests no key and lacks no
-        value.
+        value. If fewer keys exist than after the clean run, the client lacks a key, not its value.
         """
+        keys = self.observation.state["API key"].total()
+        if keys < self.clean.observation.state["API key"].total():
+            return False
         expected = min(self.clean.key_values, self.observation.requested_keys)
         return self.observation.key_values < expected
 

@@ -491,6 +491,11 @@ def test_a_client_that_reports_refusals_does_not_claim_success_whatever_happens(
 
 
 @pytest.mark.parametrize("text", CAUSE_TEXTS.values(), ids=lambda text: text.id)
+def test_every_cause_quotes_the_contract_or_a_standard_word_for_word(text: CauseText) -> None:
+    assert text.because in CONTRACT or text.place.startswith("RFC ")
+
+
+@pytest.mark.parametrize("text", CAUSE_TEXTS.values(), ids=lambda text: text.id)
 def test_every_cause_says_what_the_client_does_in_one_sentence(text: CauseText) -> None:
     assert text.title.startswith("It ")
     assert text.title.endswith(".")

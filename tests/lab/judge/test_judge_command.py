@@ -89,7 +89,7 @@ def test_a_client_with_one_mistake_gets_one_cause_and_a_line_that_repeats_it() -
     document = json.loads(stdout)
     [cause] = document["causes"]
     assert (code, cause["id"]) == (1, "new-key-after-uncertainty")
-    assert "[new-key-after-uncertainty] at " in stderr
+    assert "[new-key-after-uncertainty] in " in stderr
 
     trial = cause["symptoms"][0]["trial"]
     code, _, stderr = judge("--trial", trial, *small_client("doubling", 1))

@@ -237,6 +237,18 @@ def test_a_value_lost_on_the_wire_is_blind_success():
     assert judge(with_second_key, clean_run).verdict == "survived"
 
 
+def test_a_client_whose_key_was_not_created_has_not_lost_its_value():
+    clean_run = sample_clean_run(sample_observation(key_values=1))
+    observation = sample_observation(hit=True, requested_keys=1, state=state())
+
+    result = judge(observation, clean_run)
+
+    assert (result.verdict, result.reasons) == (
+        "differs",
+        ("0 API keys, while the clean run makes 1: 'ci' of owner in acme",),
+    )
+
+
 # --- Conduct -------------------------------------------------------------------------------------
 
 
