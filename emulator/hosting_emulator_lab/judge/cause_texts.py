@@ -249,6 +249,21 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="ends-in-the-middle",
+        severity="warning",
+        title="It ends silently, with exit code 0, where a failure interrupts its work.",
+        matters=(
+            "The rest of the work is not done, and nobody learns of it. Node.js ends like this if "
+            "nothing is left to wait for, for example if a promise is never settled."
+        ),
+        because=_PROBLEMS,
+        place="contract, section Errors",
+        instead=(
+            "Handle each way in which a response can end, also in the middle of its body: try again, or "
+            "report the failure and exit with a code other than 0."
+        ),
+    ),
+    CauseText(
         id="accepted-is-done",
         severity="warning",
         title="It treats an accepted operation as finished.",

@@ -90,6 +90,8 @@ def symptoms_of(
         yield CAUSE_TEXTS["counts-items-twice"], Symptom(str(trial), result.repeated_items)
     if result.missing_items and not result.exit_code:
         yield CAUSE_TEXTS["failed-page-ends-list"], Symptom(str(trial), result.missing_items)
+    if result.early_end and result.is_fine:
+        yield CAUSE_TEXTS["ends-in-the-middle"], Symptom(str(trial), result.early_end)
     if not follows_operations and _claims_failed_operation(result):
         end = "had not ended" if result.has_unfinished_operation else "did not succeed"
         message = _UNNOTICED_FAILURE.format(end)

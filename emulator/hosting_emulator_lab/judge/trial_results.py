@@ -30,6 +30,7 @@ class TrialResult:
     `repeated_items` describes how the output shows that the client counts items twice, and
     `missing_items` how it shows that the client reports a part of a list as the whole. `varied` are the
     variation points at which responses varied. `printed_lines` are all lines that the command printed.
+    `early_end` describes how the client ended silently where the fault interrupted its work.
     `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
     contract allows the alteration. `is_refused_anyway` means that the request of the fault is refused
     in the clean run, too. `has_recovered` means that the run failed although its requests succeed as they
@@ -55,6 +56,7 @@ class TrialResult:
     stopped_at_page: str = ""
     repeated_items: str = ""
     missing_items: str = ""
+    early_end: str = ""
     varied: tuple[str, ...] = ()
     printed_lines: tuple[str, ...] = ()
     effect: Effect = "ignores"

@@ -13,6 +13,7 @@ from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.alterations import alteration_of
 from hosting_emulator_lab.judge.client_behavior import behavior_difference, effect_of
+from hosting_emulator_lab.judge.early_ends import early_end_text
 from hosting_emulator_lab.judge.exchange_counts import excess_attempts
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.fault_visits import FaultVisits
@@ -125,6 +126,7 @@ class TrialRuns:
             fast_attempts=excess_attempts(observation.fast_attempts, clean.observation.exchanges),
             repeated_items=repeated_items_text(end, observation, clean),
             missing_items=missing_items_text(end, observation, clean),
+            early_end=("" if point.lasting else early_end_text(point, end, observation, clean)),
             is_refused_anyway=_is_refused(point, clean),
             has_recovered=result.verdict == "failed"
             and not state_differences(observation, clean).additions

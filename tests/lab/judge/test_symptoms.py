@@ -67,6 +67,7 @@ def shown(trial: str, *, follows: bool = True, **fields: Any) -> list[tuple[str,
         ),
         (RESET, {"repeated_items": "11 instead of 7"}, "counts-items-twice", "11 instead of 7"),
         (RESET, {"missing_items": "4 instead of 7"}, "failed-page-ends-list", "4 instead of 7"),
+        (RESET, {"early_end": "it ends after a#1"}, "ends-in-the-middle", "it ends after a#1"),
         (
             FAIL,
             {"follows": False},

@@ -283,6 +283,32 @@ def test_a_key_that_the_clean_run_uses_as_well_does_not_count_toward_the_verdict
 
 
 @pytest.mark.parametrize(
+    ("trial", "is_early"),
+    [
+        ("list_deployments#1/truncate/after_commit", True),
+        ("list_deployments#1/abort:forbidden/lasting", False),
+    ],
+)
+def test_only_a_transient_failure_can_interrupt_the_work_of_a_client(
+    trial: str, is_early: bool
+) -> None:
+    made = observed(requests("list_deployments"), state(), hit=True)
+    usual = observed(requests("list_deployments", "list_deployments"), state())
+    ends = (RunEnd(0, printed_lines=("done",)), usual)
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        visit.observation = made
+        return RunEnd(0, printed_lines=())
+
+    clean = CleanRun.of_two_runs(state(), ends, ends)
+    result = TrialRuns(perform, limit_s=None).trial(read_trial(trial), clean)
+
+    assert bool(result.early_end) == is_early
+
+
+@pytest.mark.parametrize(
     "trial", ["alter/list_deployments/2xx/status", "accept/list_deployments#1"]
 )
 def test_an_alteration_that_met_no_response_did_not_hit(trial: str) -> None:
