@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 import click
 
 from hosting_emulator import DEFAULT_PORT, __version__
-from hosting_emulator.port_holders import program_at
-from hosting_emulator.running_emulators import is_registry_refused
+from hosting_emulator.port_holders import emulator_at, program_at
+from hosting_emulator.running_emulators import EmulatorRecord, is_registry_refused
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.discovery import find_emulator, look_around, running_text
 from hosting_emulator.sdk.errors import EmulatorNotFound, start_command
@@ -107,24 +107,27 @@ def examine(
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
     By default, this function checks the emulator of this folder, and its port and its data directory
-    or, if these are unknown, those that `start` would use. A TLS port is checked only if `tls_port`
-    is given.
+    or, if these are unknown, those that `start` would use. It also checks the TLS port that `start`
+    would use, if any. `port` and `tls_port` replace the ports of `start`.
     """
-    settings, start_directory, start_port = check_settings(start)
+    settings, start_settings = check_settings(start)
+    if tls_port is not None:
+        start_settings = replace(start_settings, tls_port=tls_port)
     target = _find_target(url, control_token)
     probe = target.probe
-    path = data_dir or _directory_of(probe) or target.data_dir or start_directory
+    served_directory = None
+    if not target.is_default:  # at the default address, it may be the emulator of another folder
+        served_directory = _directory_of(probe)
+    path = data_dir or served_directory or target.data_dir or start_settings.data_dir
     is_used = probe.data_dir is not None and Path(probe.data_dir).resolve() == path.resolve()
     served_port = None
     if is_used and probe.info is not None:
         served_port = probe.info.tls_port
-    if port is None and probe.is_silent and not target.is_url_chosen:
-        port = start_port  # no emulator is running, so check whether `start` could use its port
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
         "settings": lambda: settings,
         "emulator": lambda: [_check_target(target)],
-        "port": lambda: check_ports(target.url, port, tls_port, probe, start_port=start_port),
+        "port": lambda: check_ports(target, port, start_settings),
         "data": lambda: check_data(path, is_reached=is_used),
         "certificates": lambda: check_certificates(path / "tls", served_port),
         "localhost": lambda: [check_name("localhost", "localhost", _resolve_in_time)],
@@ -148,13 +151,16 @@ def examine(
 class Target:
     """The emulator that commands would use, and its response to a query.
 
-    If the search in this folder found no address, `not_found` is the error. `data_dir` is the data
-    directory that the search found.
+    `is_url_chosen` means that the user chose the address, and `is_default` that neither the user nor
+    a record of an emulator says that the emulator of this folder is there. If the search in this
+    folder found no address, `not_found` is the error. `data_dir` is the data directory that the
+    search found.
     """
 
     url: str
     probe: EmulatorProbe
     is_url_chosen: bool = False
+    is_default: bool = False
     not_found: EmulatorNotFound | None = None
     data_dir: Path | None = None
 
@@ -169,11 +175,13 @@ def _find_target(url: str | None, control_token: str | None) -> Target:
         address = find_emulator(control_token, timeout_s=_PATIENCE_S)
     except EmulatorNotFound as error:
         silence = EmulatorProbe(None, reason=error.reason, is_silent=True)
-        return Target(DEFAULT_URL, silence, not_found=error, data_dir=data_dir)
+        return Target(DEFAULT_URL, silence, is_default=True, not_found=error, data_dir=data_dir)
     token = control_token
     if not address.is_trusted:
         token = None
-    return Target(address.url, ask(address.url, token), data_dir=data_dir)
+    return Target(
+        address.url, ask(address.url, token), is_default=address.is_default, data_dir=data_dir
+    )
 
 
 def _directory_of(probe: EmulatorProbe) -> Path | None:
@@ -227,13 +235,30 @@ def _release(version: str) -> list[int]:
 # --- The settings of `start` ----------------------------------------------------------------------
 
 
-def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path, int]:
-    """Return findings about the settings that `start` would use, the data directory and the port."""
+@dataclass(frozen=True)
+class StartSettings:
+    """The data directory and the addresses that `start` would use in this folder.
+
+    `host` is an IP address or a name, or empty for all addresses of this machine. A port of 0 is any
+    free port. `tls_port` is None if `start` would not serve HTTPS.
+    """
+
+    data_dir: Path = _DEFAULT_DIRECTORY
+    host: str = _HERE
+    port: int = DEFAULT_PORT
+    tls_port: int | None = None
+
+
+def check_settings(start: click.Command) -> tuple[list[CheckFinding], StartSettings]:
+    """Return findings about the settings that `start` would use, and some of these settings.
+
+    The defaults are returned if `start` would refuse the settings.
+    """
     try:
         ctx = start.make_context("start", [])
     except click.ClickException as error:
         refusal = finding("settings", "wrong", why=error.format_message())
-        return [refusal], _DEFAULT_DIRECTORY, DEFAULT_PORT
+        return [refusal], StartSettings()
     findings = []
     for param in start.params:
         origin = origin_of(ctx, param)
@@ -251,8 +276,13 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path, int]
             scenario_text(scenario)
         except Failure as error:
             findings.append(finding("settings", "wrong", why=error.format_message()))
-    directory = ctx.params["data_dir"] or _DEFAULT_DIRECTORY
-    return findings or [finding("settings", "default")], directory, ctx.params["port"]
+    settings = StartSettings(
+        ctx.params["data_dir"] or _DEFAULT_DIRECTORY,
+        ctx.params["host"],
+        ctx.params["port"],
+        ctx.params["tls_port"],
+    )
+    return findings or [finding("settings", "default")], settings
 
 
 def _words(param: click.Parameter, value: object) -> list[str]:
@@ -338,62 +368,139 @@ def _emulator_kind(probe: EmulatorProbe, *, is_url_chosen: bool) -> str:
 
 
 def check_ports(
-    url: str,
-    port: int | None,
-    tls_port: int | None,
-    probe: EmulatorProbe,
-    *,
-    start_port: int = DEFAULT_PORT,
+    target: Target, port: int | None, settings: StartSettings
 ) -> Iterator[CheckFinding]:
-    """Check the ports on which `start` would listen.
+    """Check the addresses at which `start` would listen.
 
-    If `port` is None, this is the port in `url` or, if `url` is on another machine, `start_port`.
+    If `port` is None, this function checks the port of the target or, if no emulator is known to be
+    there or it is on another machine, the port in `settings`.
     """
-    parts = urlsplit(url)
-    probed_port = None
-    if parts.hostname in (_HERE, "localhost", "::1"):
-        probed_port = parts.port
+    parts = urlsplit(target.url)
+    target_port = None
+    if parts.hostname in (_HERE, "localhost", "::1", settings.host):
+        target_port = parts.port
     if port is None:
-        port = probed_port or start_port
+        port = settings.port
+        if target_port is not None and not target.is_default:
+            port = target_port
+    ports = PortChecks(target, settings)
     if port == 0:
         yield finding("port", "any")
-    elif port == probed_port:
-        yield check_port("port", port, probe)
     else:
-        yield check_port("port", port)
-    if not tls_port:
-        return
-    if probe.info is not None and probe.info.tls_port == tls_port:
-        yield check_port("tls port", tls_port, probe)
-    else:
-        yield check_port("tls port", tls_port)
+        yield ports.check("port", port, is_target=port == target_port)
+    if settings.tls_port:
+        info = target.probe.info
+        is_target = info is not None and info.tls_port == settings.tls_port
+        yield ports.check("tls port", settings.tls_port, is_target=is_target)
 
 
-def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> CheckFinding:
-    """Check a port on this machine by trying to listen on it.
+@dataclass(frozen=True)
+class PortChecks:
+    """Checks ports on which `start` would listen with these settings.
 
-    `probe` is the response to an earlier query to this port, or None if there was no query.
+    `target` is the emulator that commands in this folder use.
     """
-    option = f"--{check.replace(' ', '-')}"
-    facts: dict[str, object] = {"port": port, "option": option}
-    kind = "free"
-    try:
-        socket.create_server((_HERE, port)).close()
-    except OSError as error:
-        kind = "refused"
-        facts["why"] = os.strerror(error.errno or 0).lower()
+
+    target: Target
+    settings: StartSettings
+
+    def check(self, check: str, port: int, *, is_target: bool = False) -> CheckFinding:
+        """Check a port by trying to listen on it.
+
+        `is_target` means that the target is expected to use this port.
+        """
+        host = self.settings.host
+        facts: dict[str, object] = {"port": port, "host": host or "any address"}
+        facts["option"] = f"--{check.replace(' ', '-')}"
+        error = _listening_error(host, port)
+        if error is None:
+            return replace(finding("port", "free", **facts), check=check)
         if error.errno == errno.EADDRINUSE:
-            probe = probe or ask(f"http://{_HERE}:{port}")
-            kind = "taken"
-            if probe.version is not None:
+            return replace(self._holder(port, facts, is_target=is_target), check=check)
+        kind = "refused"
+        reason = os.strerror(error.errno or 0)
+        if isinstance(error, socket.gaierror):
+            kind = "no_host"
+            reason = error.strerror or str(error)
+        elif error.errno == errno.EADDRNOTAVAIL:
+            kind = "no_host"
+        return replace(finding("port", kind, **facts, why=reason.lower()), check=check)
+
+    def _holder(self, port: int, facts: dict[str, object], *, is_target: bool) -> CheckFinding:
+        """Return a finding about the program that is using a port."""
+        record = emulator_at(port)
+        probe = self.target.probe
+        if not is_target and (record is None or record.url != self.target.url):
+            probe = ask(f"http://{_url_host(self.settings.host)}:{port}")
+        if is_target and probe.version is not None and not self.target.is_default:
+            return finding("port", "ours", **facts, **_emulator_facts(probe))
+        if record is not None:
+            kind = "elsewhere"
+            if self._is_ours(record):
                 kind = "ours"
-            else:
-                facts["program"] = _program_text(port)
-            facts["version"] = probe.version or ""
-            facts["kept"] = ""
-            if probe.data_dir:
-                facts["kept"] = f" and keeps its state in {probe.data_dir}"
-    return replace(finding("port", kind, **facts), check=check)
+            facts |= {"folder": record.folder, "url": record.url}
+            return finding("port", kind, **facts, **_emulator_facts(probe))
+        if probe.version is None:
+            return finding("port", "taken", **facts, program=_program_text(port))
+        kind = "unlisted"
+        if is_target:
+            kind = "shared"
+        return finding("port", kind, **facts, **_emulator_facts(probe))
+
+    def _is_ours(self, record: EmulatorRecord) -> bool:
+        """Return whether a record describes the emulator of this folder.
+
+        This is the emulator that commands found, or that uses the data directory of `start`.
+        """
+        if record.url == self.target.url and not self.target.is_default:
+            return True
+        if record.data_dir is None:
+            return False
+        return Path(record.data_dir).resolve() == self.settings.data_dir.resolve()
+
+
+def _emulator_facts(probe: EmulatorProbe) -> dict[str, str]:
+    kept = ""
+    if probe.data_dir:
+        kept = f" and keeps its state in {probe.data_dir}"
+    return {"version": probe.version or "unknown", "kept": kept}
+
+
+def _listening_error(host: str, port: int) -> OSError | None:
+    """Return the error with which `start` would fail to listen on a port, or None if it would not.
+
+    A name can resolve to several addresses. `start` listens on all of them.
+    """
+    try:
+        entries = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except OSError as error:
+        return error
+    unavailable = None
+    is_listening = False
+    for family, _, _, _, address in dict.fromkeys(entries):
+        try:
+            socket.create_server(address[:2], family=family).close()
+        except OSError as error:
+            # A machine without IPv6 may still have IPv6 addresses for a name.
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                return error
+            unavailable = error
+        else:
+            is_listening = True
+    if is_listening:
+        return None
+    return unavailable
+
+
+def _url_host(host: str) -> str:
+    """Return the host for the URL of a program that listens on `host`."""
+    if host in ("", "0.0.0.0", "::"):
+        return _HERE
+    if ":" in host:
+        return f"[{host}]"
+    return host
 
 
 def _program_text(port: int) -> str:

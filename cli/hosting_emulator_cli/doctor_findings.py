@@ -123,6 +123,25 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         "ours": _ok(
             "An emulator (version {version}) is already using port {port}{kept}.",
         ),
+        "elsewhere": _problem(
+            "The emulator that was started in {folder} is using port {port}, so `start` would fail.",
+            "Use that emulator ({url}), stop it with `hosting-emulator stop --url {url}`, or choose "
+            "another port: `start {option} 0` picks a free port.",
+        ),
+        "unlisted": _problem(
+            "An emulator (version {version}) that you did not start on this machine is using port "
+            "{port}{kept}, so `start` would fail.",
+            "Stop that emulator, or choose another port: `start {option} 0` picks a free port.",
+        ),
+        "shared": _note(
+            "An emulator (version {version}) that you did not start on this machine is using port "
+            "{port}{kept}. Commands in this folder use it, but `start` would fail.",
+            "To start another emulator, choose another port: `start {option} 0` picks a free port.",
+        ),
+        "no_host": _problem(
+            "Cannot listen on {host} port {port}: {why}.",
+            "Set --host to an address of this machine, such as 127.0.0.1.",
+        ),
         "refused": _problem(
             "Cannot listen on port {port}: {why}.",
             "Choose another port: `start {option} 0` picks a free port.",

@@ -26,11 +26,22 @@ class Program:
 
 
 def emulator_at(port: int) -> EmulatorRecord | None:
-    """Return the record of this user's emulator that is listening on a port, or None if there is none."""
-    for record in registered_emulators():
+    """Return the record of this user's emulator that is listening on a port, or None if there is none.
+
+    The port may be the emulator's TLS port, unless the system has no /proc.
+    """
+    records = registered_emulators()
+    for record in records:
         with suppress(ValueError):
             if urlsplit(record.url).port == port:
                 return record
+    if not records:
+        return None
+    # A record does not contain the TLS port.
+    program = program_at(port)
+    for record in records:
+        if program is not None and record.pid == program.pid:
+            return record
     return None
 
 

@@ -10,13 +10,20 @@ import socket
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from hosting_emulator import __version__
 from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.commands.doctor import _findings_text
-from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorProbe
+from hosting_emulator_cli.doctor_checks import (
+    CheckFinding,
+    EmulatorProbe,
+    PortChecks,
+    StartSettings,
+    Target,
+)
 from hosting_emulator_cli.doctor_findings import FINDINGS
 from tests.support.control_samples import HEALTH, INFO
 from tests.support.data_directories import registered_emulator, running_in
@@ -50,6 +57,12 @@ def port():
 @pytest.fixture
 def free_port() -> int:
     return next(free_ports())
+
+
+def ports_here() -> PortChecks:
+    """Return checks of ports for a folder without an emulator and without settings."""
+    silence = EmulatorProbe(None, None, "connection refused", is_silent=True)
+    return PortChecks(Target("http://127.0.0.1:4620", silence, is_default=True), StartSettings())
 
 
 # --- The whole command ---------------------------------------------------------------------------
@@ -227,9 +240,7 @@ def test_doctor_sends_no_control_token_to_an_address_that_only_a_folder_names(
 
 
 def test_doctor_reports_a_port_that_another_program_uses(port: int):
-    no_response = EmulatorProbe(None, None, "it says nothing")
-
-    finding = doctor_checks.check_port("tls port", port, no_response)
+    finding = ports_here().check("tls port", port)
 
     assert finding.verdict == "problem"
     assert f"is using port {port}." in finding.seen
@@ -248,9 +259,99 @@ def test_doctor_checks_the_port_that_start_would_use(run, port: int):
     assert f"is using port {port}." in finding["seen"]
 
 
+def test_doctor_checks_the_tls_port_that_start_would_use(
+    run, port: int, free_port: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOSTING_EMULATOR_TLS_PORT", str(port))
+
+    result = run("doctor", "--json", "--port", str(free_port))
+
+    [finding] = findings_of(result, "tls port")
+    assert (finding["verdict"], result.exit_code) == ("problem", 1)
+    assert f"is using port {port}." in finding["seen"]
+
+
+def test_doctor_checks_ports_at_the_host_that_start_would_use(run):
+    with socket.create_server(("127.0.0.2", 0)) as server:
+        port = server.getsockname()[1]
+        Path("hosting-emulator.yaml").write_text(f"host: 127.0.0.2\nport: {port}\n")
+        result = run("doctor", "--json")
+
+    [finding] = findings_of(result, "port")
+    assert finding["verdict"] == "problem"
+    assert f"is using port {port}." in finding["seen"]
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "no-such-host.invalid"])
+def test_doctor_reports_a_host_that_is_not_this_machine(run, host: str, free_port: int):
+    Path("hosting-emulator.yaml").write_text(f"host: {host}\n")
+
+    result = run("doctor", "--json", "--port", str(free_port))
+
+    [finding] = findings_of(result, "port")
+    assert finding["verdict"] == "problem"
+    assert finding["seen"].startswith(f"Cannot listen on {host} port {free_port}: ")
+    assert "--host" in finding["advice"]
+
+
+def test_doctor_reports_an_emulator_of_another_folder_on_the_port_of_start(
+    run, control: FakeControl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    port = urlsplit(control.url).port
+    Path("hosting-emulator.yaml").write_text(f"port: {port}\n")
+    control.on("GET /health", {**HEALTH, "version": __version__})
+    control.on("GET /info", {**RUNNING, "data_dir": str(tmp_path / "shop/state")})
+
+    (tmp_path / "shop/state").mkdir(parents=True)
+    with registered_emulator(tmp_path / "shop/state", control.url):
+        result = run("doctor", "--json")
+
+    [finding] = findings_of(result, "port")
+    assert (finding["verdict"], result.exit_code) == ("problem", 1)
+    assert f"started in {tmp_path}/shop is using port {port}" in finding["seen"]
+    assert f"`hosting-emulator stop --url {control.url}`" in finding["advice"]
+    assert "`start --port 0`" in finding["advice"]
+    [data] = findings_of(result, "data")
+    assert data["seen"].startswith(".hosting-emulator does not exist yet.")
+
+
+def test_doctor_notes_an_emulator_of_another_machine_or_user_on_the_port_of_start(
+    run, control: FakeControl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    port = urlsplit(control.url).port
+    Path("hosting-emulator.yaml").write_text(f"port: {port}\n")
+    control.on("GET /health", {**HEALTH, "version": __version__})
+    control.on("GET /info", {**RUNNING, "data_dir": "/data"})
+
+    result = run("doctor", "--json")
+
+    [finding] = findings_of(result, "port")
+    assert finding["verdict"] == "note"
+    assert "Commands in this folder use it, but `start` would fail." in finding["seen"]
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows the program")
+def test_doctor_recognizes_the_tls_port_of_an_emulator_of_another_folder(
+    run, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_port: int
+):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("HOSTING_EMULATOR_TLS_PORT", str(port))
+    url = "http://127.0.0.1:1"
+
+    with registered_emulator(tmp_path / "shop/state", url, pid=os.getpid()):
+        result = run("doctor", "--json", "--port", str(free_port))
+
+    [finding] = findings_of(result, "tls port")
+    assert f"started in {tmp_path}/shop is using port {port}" in finding["seen"]
+    assert f"`hosting-emulator stop --url {url}`" in finding["advice"]
+    assert "`start --tls-port 0`" in finding["advice"]
+
+
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux shows the program")
 def test_doctor_names_the_program_that_uses_a_port(port: int):
-    finding = doctor_checks.check_port("port", port, EmulatorProbe(None, None, "it says nothing"))
+    finding = ports_here().check("port", port)
 
     assert finding.seen.endswith(f"(process {os.getpid()}) is using port {port}.")
 

@@ -26,7 +26,14 @@ from hosting_emulator import __version__
 from hosting_emulator.port_holders import Program
 from hosting_emulator_cli import doctor_checks
 from hosting_emulator_cli.commands.doctor import _findings_text
-from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorProbe, finding
+from hosting_emulator_cli.doctor_checks import (
+    CheckFinding,
+    EmulatorProbe,
+    StartSettings,
+    Target,
+    finding,
+)
+from tests.support.data_directories import record_of
 
 GOLDEN = Path(__file__).with_name("doctor_findings.txt")
 #: A state of the machine in words, and the findings about it.
@@ -133,28 +140,44 @@ def port_states(monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
     ours = EmulatorProbe("1.0", info)
     other = EmulatorProbe(None, reason="it says nothing")
     asked: list[str] = []
+    responses = {"http://127.0.0.1:4702": ours}
 
     def ask(url: str) -> EmulatorProbe:
         asked.append(url)
-        return other
+        return responses.get(url, other)
 
     def refuse(error: OSError) -> Callable[..., Any]:
-        def create_server(address: tuple[str, int]) -> Any:
+        def create_server(address: tuple[str, int], *, family: int) -> Any:
             raise error
 
         return create_server
 
+    def check(
+        url: str,
+        port: int | None,
+        tls_port: int | None,
+        probe: EmulatorProbe,
+        *,
+        is_default: bool = False,
+        start_port: int = 4620,
+    ) -> Iterable[CheckFinding]:
+        settings = StartSettings(port=start_port, tls_port=tls_port)
+        return doctor_checks.check_ports(Target(url, probe, is_default=is_default), port, settings)
+
     monkeypatch.setattr(doctor_checks, "ask", ask)
+    monkeypatch.setattr(doctor_checks, "emulator_at", lambda port: None)
     free: Any = SimpleNamespace(close=lambda: None)
-    monkeypatch.setattr(socket, "create_server", lambda address: free)
-    check = doctor_checks.check_ports
+    monkeypatch.setattr(socket, "create_server", lambda address, *, family: free)
     yield "any port", check(URL, 0, None, other)
     yield "a chosen port that is free, and a TLS port", check(URL, 4700, 4443, other)
     yield "the port of the address", check(URL, None, 0, other, start_port=4701)
     yield "an address without a port", check("http://localhost", None, None, other)
     yield "an address elsewhere", check("http://far.example:80", None, None, other, start_port=4701)
+    yield "the default address", check(URL, None, None, other, is_default=True, start_port=0)
     monkeypatch.setattr(socket, "create_server", refuse(OSError(errno.EACCES, "Permission denied")))
     yield "a port that needs permission", check(URL, 80, None, other)
+    monkeypatch.setattr(socket, "create_server", refuse(OSError(errno.EADDRNOTAVAIL, "No address")))
+    yield "a host that is another machine", check(URL, 4700, None, other)
     monkeypatch.setattr(
         socket, "create_server", refuse(OSError(errno.EADDRINUSE, "Address already in use"))
     )
@@ -163,7 +186,26 @@ def port_states(monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
     yield "ports of a program without a name", list(check(URL, 4700, 4444, ours))
     monkeypatch.setattr(doctor_checks, "program_at", lambda port: Program("nginx", 12))
     yield "the port of a program with a name", check(URL, None, None, other)
-    assert asked == ["http://127.0.0.1:4700", "http://127.0.0.1:4444"]
+    yield (
+        "an emulator in a container, which commands use",
+        check(URL, 4620, None, ours, is_default=True),
+    )
+    yield (
+        "an emulator in a container, which commands do not use",
+        list(check(URL, 4702, None, other)),
+    )
+    record = record_of(Path("/shop/state"), "http://127.0.0.1:4701")
+    monkeypatch.setattr(doctor_checks, "emulator_at", lambda port: record)
+    yield "ports of another folder's emulator", list(check(URL, 4701, 4444, other))
+    monkeypatch.setattr(doctor_checks, "emulator_at", lambda port: replace(record, url=URL))
+    yield "a TLS port that the emulator does not name", check(URL, 0, 4444, ours)
+    assert asked == [
+        "http://127.0.0.1:4700",
+        "http://127.0.0.1:4444",
+        "http://127.0.0.1:4702",
+        "http://127.0.0.1:4701",
+        "http://127.0.0.1:4444",
+    ]
 
 
 # --- Files ----------------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ def test_doctor_reports_the_same_variables(monkeypatch: pytest.MonkeyPatch, tmp_
     for name, value in {**SERVICE_LINKS, "HOSTING_EMULATOR_PROT": "1"}.items():
         monkeypatch.setenv(name, value)
 
-    findings, _, _ = check_settings(start)
+    findings, _ = check_settings(start)
 
     assert [finding.seen for finding in findings] == [
         "Nothing reads the variable HOSTING_EMULATOR_PROT; did you mean HOSTING_EMULATOR_PORT?"

@@ -21,13 +21,13 @@ INSTANCE = str(INFO["instance"])
 
 
 def record_of(
-    folder: Path, url: str, *, is_stored: bool = True, instance: str = INSTANCE
+    folder: Path, url: str, *, is_stored: bool = True, instance: str = INSTANCE, pid: int = 4242
 ) -> EmulatorRecord:
     """Return the record of an emulator whose data directory is `folder`, or that stores nothing."""
     return EmulatorRecord(
         url=url,
         instance=instance,
-        pid=4242,
+        pid=pid,
         folder=str(folder.parent),
         data_dir=str(folder) if is_stored else None,
     )
@@ -61,13 +61,13 @@ def running_in(folder: Path, url: str) -> Iterator[None]:
 
 @contextmanager
 def registered_emulator(
-    folder: Path, url: str, *, is_stored: bool = True, instance: str = INSTANCE
+    folder: Path, url: str, *, is_stored: bool = True, instance: str = INSTANCE, pid: int = 4242
 ) -> Iterator[Path]:
     """Register an emulator during a block, and yield the file in the registry."""
     registry = registry_folder(create=True)
     assert registry is not None
     path = registry / f"{instance}.json"
-    record = record_of(folder, url, is_stored=is_stored, instance=instance)
+    record = record_of(folder, url, is_stored=is_stored, instance=instance, pid=pid)
     path.write_bytes(record.to_json())
     with locked(path):
         yield path

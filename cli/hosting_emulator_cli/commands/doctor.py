@@ -57,24 +57,28 @@ def _findings_text(report: dict[str, Any]) -> str:
     "--port",
     metavar="PORT",
     help=(
-        "Port to check, as in `start --port`. Default: the port in --url or of the running emulator if "
+        "Port to check, as in `start --port`. Default: the port in --url or of this folder's emulator if "
         "it is on this machine, or else the port that `start` would use."
     ),
 )
 @opt.option(
     "--tls-port",
     metavar="PORT",
-    help="TLS port to check, as in `start --tls-port`. Default: none.",
+    help=(
+        "TLS port to check, as in `start --tls-port`. Default: the TLS port that `start` would use, if "
+        "any."
+    ),
 )
 @prints(_findings_text, fails=lambda report: not report["ok"])
 @opt.url_options
 def doctor(**options: Any) -> dict[str, Any]:
     """Find out why the emulator does not start or cannot be reached.
 
-    Checks the versions, the settings of `start`, the ports, the data directory, the certificates,
-    name resolution, limits, the clock, proxies and this user's running emulators, and changes
-    nothing. Each finding is marked `ok`, `note` or `problem`, and each problem comes with advice.
-    The exit code is 1 if there is a problem, and 0 otherwise.
+    Checks the versions, the settings of `start`, the host and the ports on which `start` would listen
+    with these settings, the data directory, the certificates, name resolution, limits, the clock,
+    proxies and this user's running emulators, and changes nothing. Each finding is marked `ok`,
+    `note` or `problem`, and each problem comes with advice. The exit code is 1 if there is a problem,
+    and 0 otherwise.
     """
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine
