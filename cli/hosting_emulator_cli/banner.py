@@ -5,6 +5,8 @@ It contains what the user needs for a first request. `status` shows the rest.
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -90,5 +92,18 @@ def _request_lines(ready: Ready) -> list[str]:
 
 
 def _command(ready: Ready, words: str) -> str:
-    """Return a command line that selects the default world regardless of this shell's variables."""
-    return command_here(words, ready.local_url, ready.world)
+    """Return a command line that selects the default world regardless of this shell's variables.
+
+    It contains the control token if the emulator requires the token from this machine and this
+    shell's variables do not contain it.
+    """
+    line = command_here(words, ready.local_url, ready.world)
+    token = ready.control_token
+    if not token or token == os.environ.get("HOSTING_EMULATOR_CONTROL_TOKEN"):
+        return line
+    # Import the rule of `start` lazily, because most emulators have no control token.
+    from hosting_emulator.start_checks import is_reached_from_outside
+
+    if not any(is_reached_from_outside(url) for url in (ready.base_url, ready.local_url)):
+        return line
+    return f"{line} --control-token {shlex.quote(token)}"

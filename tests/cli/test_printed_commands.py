@@ -203,6 +203,20 @@ def test_the_lines_of_the_banner_can_be_run(server: BackgroundEmulator, typed) -
     assert "HOSTING_PROJECT_ID" in typed(variables).stdout
 
 
+def test_the_commands_of_the_banner_contain_a_control_token_that_they_need(typed) -> None:
+    settings = Settings(
+        port=0, data_dir=None, public_url="https://emulator.example.com", control_token="a'b c"
+    )
+    with BackgroundEmulator(settings) as running:
+        text = click.unstyle(banner(running.ready, Path("log")))
+        status, variables, stop = re.findall("`(hosting-emulator .*?)`", text)
+        assert typed(status).exit_code == 0
+        assert typed(variables).exit_code == 0
+
+    # This emulator runs in a thread of this process, so it cannot be stopped.
+    assert stop == status.replace(" status ", " stop ")
+
+
 def test_the_variables_of_env_lead_each_command_to_its_world(api: CheckedWorld) -> None:
     line = (
         f"hosting-emulator env --url {api.emulator.control.control_url} --world {api.emulator.name}"
