@@ -50,7 +50,8 @@ help: ## list the targets
 	@echo "  make test PYTHON=python3.13     choose the interpreter for a new environment"
 
 run: $(RUN_STAMP) ## install the emulator if necessary, and start it
-	@HOSTING_EMULATOR_MAKE_RUN=1 $(BIN)/hosting-emulator start $(ARGS)
+	@# Replace the shell, because Ctrl-C would end it, and make would report this as an error.
+	@exec env HOSTING_EMULATOR_MAKE_RUN=1 $(BIN)/hosting-emulator start $(ARGS)
 
 install: $(DEV_STAMP) ## install the emulator and everything that its tests need
 

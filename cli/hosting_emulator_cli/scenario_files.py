@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hosting_emulator_cli.files import read_bytes
 from hosting_emulator_cli.main import Failure, failing, near
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ScenarioChoice
+    from hosting_emulator.scenario.source import KeyPath, Location
+    from hosting_emulator.sdk import HostingEmulator, ScenarioChoice
+
+#: The name of the intervention, with which the path of a field begins in some messages.
+_ADD_PREFIX = re.compile(r"\badd\.(?=(?:organizations|users|projects|keys)\b)")
+#: The ways in which a message about a document names the path of a field.
+_PATHS = (
+    re.compile(r"(?:a world|(?P<path>\S+)) has no field '(?P<key>[^']*)'"),
+    re.compile(r".* is missing in (?P<path>\S+)$"),
+    re.compile(r"(?P<path>(?:organizations|users|projects|keys)(?:\.[^\s:.]+)*)"),
+)
 
 
 def choose_scenario(name: str) -> ScenarioChoice:
@@ -55,22 +66,56 @@ def read_scenario_file(path: str) -> tuple[str, str]:
         raise Failure(f"{name}: not UTF-8 text") from error
 
 
-def read_world_file(path: str) -> dict[str, Any]:
-    """Return the `world` in a scenario file, or the content of a file that contains only a world.
+def read_world_file(path: str) -> Location:
+    """Return the location of the `world` in a scenario file, or of the whole content of a file that
+    contains only a world. Its value is a mapping.
 
-    The `extends` key is left out. Raises Failure if the file contains no world.
+    Raises Failure if the file contains no world.
     """
     from hosting_emulator.scenario.errors import ScenarioError
+    from hosting_emulator.scenario.source import Location
     from hosting_emulator.scenario.yaml_text import read_yaml
 
     text, name = read_scenario_file(path)
     with failing(ScenarioError):
-        world = read_yaml(text, name).data
-    if isinstance(world, dict) and ("world" in world or "name" in world):
-        world = world.get("world")
-    if not isinstance(world, dict):
-        raise Failure(f"{name} has no key `world`: define the world as in a scenario file")
-    return {key: value for key, value in world.items() if key != "extends"}
+        location = Location(read_yaml(text, name))
+        document = location.value
+        if isinstance(document, dict) and ("world" in document or "name" in document):
+            document = document.get("world")
+            location /= "world"
+        if not isinstance(document, dict):
+            raise location.error("there is no world here: define `world` as in a scenario file")
+    return location
+
+
+def add_records(world: HostingEmulator, location: Location) -> str:
+    """Add the records in a world file to a world, and return a sentence about them.
+
+    The key `extends` is ignored. If the emulator refuses the records, raises Failure with the line
+    and the column of the mistake.
+    """
+    from hosting_emulator.sdk import ControlRefused
+
+    records = {key: value for key, value in location.value.items() if key != "extends"}
+    try:
+        return world.intervene("add", **records)
+    except ControlRefused as refusal:
+        if refusal.title != "Intervention refused":
+            raise
+        message = _ADD_PREFIX.sub("", str(refusal)).replace("add has no", "a world has no", 1)
+        error = location.below(_path_in(message)).error(message)
+        raise Failure(str(error)) from refusal
+
+
+def _path_in(message: str) -> KeyPath:
+    """Return the path of the field that a message is about, or an empty path if it names none."""
+    for pattern in _PATHS:
+        match = pattern.match(message)
+        if match is None:
+            continue
+        names = filter(None, [*(match["path"] or "").split("."), match.groupdict().get("key")])
+        return tuple(int(name) if name.isdecimal() else name for name in names)
+    return ()
 
 
 def library_names() -> list[str]:

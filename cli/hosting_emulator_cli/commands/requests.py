@@ -261,15 +261,15 @@ def har(world: HostingEmulator, output: Path | None, **filters: Any) -> None:
 @click.argument("n", type=WholeNumber(min=1))
 @opt.flag(
     "--same-key",
-    help="Send the same Idempotency-Key as in the log.",
+    help="Keep the Idempotency-Key of a request that has one.",
 )
 @opt.json_option
 @opt.with_world
 def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> None:
     """Resend a request from the log as the same user, and show the response.
 
-    N is the number of the request in the list. Without --same-key, an Idempotency-Key is replaced
-    with a new one.
+    N is the number of the request in the list. If the request has an Idempotency-Key, a new key
+    replaces it, unless --same-key is set.
     """
     put_whole(world, world.requests.resend(n, same_key=same_key), as_json)
 

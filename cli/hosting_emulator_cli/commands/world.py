@@ -18,7 +18,7 @@ from hosting_emulator_cli.output import (
     say,
     say_warnings,
 )
-from hosting_emulator_cli.scenario_files import choose_scenario, read_world_file
+from hosting_emulator_cli.scenario_files import add_records, choose_scenario, read_world_file
 from hosting_emulator_cli.tables import columns
 from hosting_emulator_cli.value_types import TYPED_VALUE, WholeNumber, clock_request
 from hosting_emulator_cli.world_tables import world_table
@@ -252,10 +252,9 @@ def add(
     if (file is None) == (name is None) or (file and values):
         raise click.UsageError("use either KIND and NAME, or --file FILE")
     if file is not None:
-        intervention = "add"
-        document = read_world_file(str(file))
-    else:
-        intervention, document = _addition(str(kind), str(name), values)
+        message = add_records(world, read_world_file(str(file)))
+        return {"intervention": "add", "message": message}
+    intervention, document = _addition(str(kind), str(name), values)
     message = world.intervene(intervention, **document)
     return {"intervention": intervention, "message": message}
 

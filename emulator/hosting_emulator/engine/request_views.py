@@ -232,7 +232,17 @@ def sent_header(entry: Entry, name: bytes) -> str | None:
 
 def header_text(value: bytes) -> str:
     """Decode a header value as UTF-8, or as Latin-1 if it is not valid UTF-8."""
-    try:
+    if is_utf8(value):
         return value.decode()
+    return value.decode("latin-1")
+
+
+def is_utf8(value: bytes) -> bool:
+    """Return whether bytes are valid UTF-8."""
+    if value.isascii():
+        return True
+    try:
+        value.decode()
     except UnicodeDecodeError:
-        return value.decode("latin-1")
+        return False
+    return True

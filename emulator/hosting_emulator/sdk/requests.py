@@ -146,8 +146,9 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return archive
 
     def resend(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
-        """Resend request `n` with a new Idempotency-Key or, with `same_key`, with its original key.
+        """Resend request `n` as the same user.
 
+        If the request has an Idempotency-Key, a new key replaces it, unless `same_key` is true.
         Raises ControlRefused (409) if the request was not logged in full or redeemed a ticket.
         """
         body = {"same_key": same_key}

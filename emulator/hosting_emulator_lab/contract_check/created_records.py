@@ -8,29 +8,38 @@ from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator_lab.contract_check.response import ServerResponse
 
 
-class _LostResponse(NamedTuple):
-    """A mutation that may have succeeded, because its response did not arrive."""
+class _UncertainChange(NamedTuple):
+    """A mutation that may have succeeded, although no response of the service says so.
+
+    `reason` is the end of a clause about the response.
+    """
 
     title: str
     call_id: str
     key: str | None
+    reason: str
 
 
 class CreatedRecords:
     """The ids of the records that each call created. They are empty if the responses contain no ids.
 
-    A mutation whose response was lost may have created a record, too.
+    A mutation may have created a record, too, if its response was lost, or if the response has a 5xx
+    status and no problem code. A proxy sends such a response if it has lost the response of the
+    service.
     """
 
     def __init__(self) -> None:
         self._labels: dict[str, list[str]] = {}
         self._undone_calls: set[str] = set()
-        self._lost_responses: list[_LostResponse] = []
+        self._uncertain_changes: list[_UncertainChange] = []
 
     def add(self, response: ServerResponse, key: str | None) -> None:
-        """Add what a mutation with this Idempotency-Key changed: nothing if its response is a failure."""
-        if not response.status:
-            self._lost_responses.append(_LostResponse(response.title, response.call_id, key))
+        """Add what a mutation with this Idempotency-Key changed: nothing if the service refused it."""
+        reason = _uncertainty(response)
+        if reason:
+            self._uncertain_changes.append(
+                _UncertainChange(response.title, response.call_id, key, reason)
+            )
         if not response.ok:
             return
         labels = self._labels.setdefault(response.call_id, [])
@@ -39,10 +48,10 @@ class CreatedRecords:
             labels.append(label)
         if key is not None:
             # A retry with the same key returns the result of the first request.
-            self._lost_responses = [
-                lost
-                for lost in self._lost_responses
-                if (lost.call_id, lost.key) != (response.call_id, key)
+            self._uncertain_changes = [
+                change
+                for change in self._uncertain_changes
+                if (change.call_id, change.key) != (response.call_id, key)
             ]
 
     def mark_undone(self, call_id: str) -> None:
@@ -55,7 +64,7 @@ class CreatedRecords:
 
     def lines(self) -> list[str]:
         """Return a line for each call that changed something, with the ids, and then a line for each
-        mutation whose response was lost.
+        mutation that may have changed something.
         """
         lines = []
         for call_id, labels in self._labels.items():
@@ -65,12 +74,25 @@ class CreatedRecords:
             if labels:
                 line += f": {', '.join(labels)}"
             lines.append(line)
-        for lost in self._lost_responses:
-            if lost.call_id not in self._undone_calls:
+        for change in self._uncertain_changes:
+            if change.call_id not in self._undone_calls:
                 lines.append(
-                    f"possibly: {_effect(lost.call_id)}; the response to {lost.title} was lost"
+                    f"possibly: {_effect(change.call_id)}; the response to {change.title} was "
+                    f"{change.reason}"
                 )
         return lines
+
+
+def _uncertainty(response: ServerResponse) -> str:
+    """Return the end of a clause that says why it is unknown whether a mutation succeeded.
+
+    Returns an empty string if the service itself sent the response.
+    """
+    if not response.status:
+        return "lost"
+    if response.status >= 500 and response.code is None:
+        return f"{response.status} without a problem code"
+    return ""
 
 
 def _effect(call_id: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from hosting_emulator_cli.main import cli as hosting_emulator
+from tests.support.checked_world import CheckedWorld
 from tests.support.emulator_process import Process, emulator
 
 OWN = """\
@@ -94,6 +95,41 @@ def test_keys_with_chosen_values_survive_a_restart_and_their_values_are_not_stor
         assert statuses_by_key(process) == [200, 200, 404]
         cli("world", "reset", url=process.base_url)
         assert statuses_by_key(process) == [200, 401, 401]
+
+
+@pytest.mark.parametrize(
+    ("content", "mistake"),
+    [
+        (
+            "world:\n  users:\n  - alias: zoe\n    email: 5\n",
+            "4:12: users.0.email must be a string",
+        ),
+        ("users:\n- alias: zoe\n  color: red\n", "3:3: users.0 has no field 'color'; "),
+        ("users: 5\n", "1:8: users must be a list"),
+        ("projects:\n- alias: p\n", "2:3: the field 'organization' is missing in projects.0"),
+        ("users: []\nusrs: []\n", "2:1: a world has no field 'usrs' "),
+        ("users:\n- alias: zoe\n- alias: owner\n", "3:10: users.1.alias: the alias 'owner' is "),
+        (
+            "users:\n- alias: zoe\n  organizations: {no: owner}\n",
+            "3:19: users.0.organizations.no: there is no organization 'no'",
+        ),
+        ("users: []\n", "1:1: give at least one of organizations, users, projects and keys"),
+        ("name: own\nworld: [zoe]\n", "2:1: there is no world here"),
+    ],
+)
+def test_a_mistake_in_a_file_of_records_is_reported_with_line_and_column(
+    tmp_path: Path, api: CheckedWorld, content: str, mistake: str
+) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(content, encoding="utf-8")
+    words = ["world", "add", "--file", str(file), "--world", api.emulator.name]
+
+    result = CliRunner().invoke(
+        hosting_emulator, [*words, "--url", api.emulator.control.control_url]
+    )
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {file}:{mistake}")
 
 
 def statuses_by_key(process: Process) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -275,6 +276,26 @@ def test_the_hint_for_a_used_port_names_make_run_if_that_was_typed():
 
     assert f"port {port} on 127.0.0.1 " in result.stderr
     assert "run `make run ARGS='--port 0'` for a free port" in result.stderr
+
+
+def test_make_reports_no_error_after_ctrl_c():
+    """Ctrl-C reaches all processes of the terminal: make, its shell and the emulator."""
+    command = ["make", "--silent", f"VENV={sys.prefix}", f"-o{sys.prefix}/.installed-run", "run"]
+    process = subprocess.Popen(
+        [*command, "ARGS=--port 0 --ephemeral --json"],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        assert process.stdout is not None
+        assert "base_url" in process.stdout.readline() + process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+
+    assert errors == ""
 
 
 def test_the_hint_for_a_used_port_names_the_option_below_another_make(tmp_path, monkeypatch):

@@ -57,6 +57,18 @@ def test_the_request_log_is_filtered(
     assert numbers(world_with_requests, **filters) == expected
 
 
+def test_the_trail_names_headers_whose_bytes_are_not_utf8(api: CheckedWorld):
+    headers = {"X-Latin": "caf\xe9", "X-Text": "café".encode().decode("latin-1")}
+
+    api.dns(headers=headers)
+
+    exchange = api.emulator.requests.whole(1)
+    sent = dict(exchange.request.headers)
+    assert (sent["X-Latin"], sent["X-Text"]) == ("café", "café")
+    [text] = [step.text for step in exchange.trail or () if step.step == "header"]
+    assert text.startswith("The value of the header X-Latin is not UTF-8 text.")
+
+
 def test_a_filter_accepts_a_duration_before_now(api: CheckedWorld):
     api.dns()
     api.advance("10m")

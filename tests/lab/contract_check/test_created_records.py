@@ -64,6 +64,24 @@ def test_a_lost_response_that_a_retry_with_the_same_key_recovers_is_not_listed()
     ]
 
 
+@pytest.mark.parametrize("status", [502, 504, 500])
+def test_a_change_is_listed_as_possible_after_a_proxy_reports_an_error(status: int) -> None:
+    created = CreatedRecords()
+    page = ServerResponse(
+        "POST a", status, body=b"<h1>Bad Gateway</h1>", call_id="create_user_api_key"
+    )
+    created.add(page, "a")
+    created.add(response({"code": "internal_error"}, status=500), "b")
+
+    [line] = created.lines()
+
+    assert line == (
+        f"possibly: {_KEYS_WERE_CREATED}; the response to POST a was {status} without a problem code"
+    )
+    created.add(response({"id": "k"}), "a")
+    assert created.lines() == [f"{_KEYS_WERE_CREATED}: k"]
+
+
 def test_a_lost_response_does_not_matter_after_the_change_was_undone() -> None:
     created = CreatedRecords()
     created.add(ServerResponse("PUT", call_id="set_project_powered_by_flag"), "a")

@@ -27,6 +27,7 @@ from hosting_emulator.engine.history import FAULTS_COUNTED, Commit
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import RequestLog
 from hosting_emulator.engine.request_views import (
+    is_utf8,
     problem_of,
     request_message,
     response_message,
@@ -102,6 +103,7 @@ class Explanations:
                 yield ExplainedStep("due", _due_events(commit))
         if entry.principal:
             yield ExplainedStep("user", explain_principal(world, entry.principal))
+        yield from steps_named("header", _headers_that_are_not_utf8(entry))
         yield from explain_faults(entry, counting_commits, "before_commit")
         yield from _other_faults(world, entry, counting_commits)
         if not entry.response_number:
@@ -380,3 +382,13 @@ def _is_alteration(entry: Entry, text: str) -> bool:
     return any(
         text.startswith(f"{fault.id} ") for fault in entry.acted if commit_phase_of(fault) is None
     )
+
+
+def _headers_that_are_not_utf8(entry: Entry) -> Iterator[str]:
+    """Yield a sentence for each request header whose value the log cannot show as UTF-8 text."""
+    for name, value in entry.raw_headers:
+        if not is_utf8(value):
+            yield (
+                f"The value of the header {name.decode('latin-1')} is not UTF-8 text. The log shows "
+                "its bytes as Latin-1 characters."
+            )
