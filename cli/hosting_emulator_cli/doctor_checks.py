@@ -460,10 +460,10 @@ class PortChecks:
 
 
 def _emulator_facts(probe: EmulatorProbe) -> dict[str, str]:
-    kept = ""
+    storage = ""
     if probe.data_dir:
-        kept = f" and keeps its state in {probe.data_dir}"
-    return {"version": probe.version or "unknown", "kept": kept}
+        storage = f" and keeps its state in {probe.data_dir}"
+    return {"version": probe.version or "unknown", "storage": storage}
 
 
 def _listening_error(host: str, port: int) -> OSError | None:

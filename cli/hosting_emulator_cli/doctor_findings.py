@@ -121,7 +121,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "Port {port} is free.",
         ),
         "ours": _ok(
-            "An emulator (version {version}) is already using port {port}{kept}.",
+            "An emulator (version {version}) is already using port {port}{storage}.",
         ),
         "elsewhere": _problem(
             "The emulator that was started in {folder} is using port {port}, so `start` would fail.",
@@ -130,12 +130,12 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         ),
         "unlisted": _problem(
             "An emulator (version {version}) that you did not start on this machine is using port "
-            "{port}{kept}, so `start` would fail.",
+            "{port}{storage}, so `start` would fail.",
             "Stop that emulator, or choose another port: `start {option} 0` picks a free port.",
         ),
         "shared": _note(
             "An emulator (version {version}) that you did not start on this machine is using port "
-            "{port}{kept}. Commands in this folder use it, but `start` would fail.",
+            "{port}{storage}. Commands in this folder use it, but `start` would fail.",
             "To start another emulator, choose another port: `start {option} 0` picks a free port.",
         ),
         "no_host": _problem(
