@@ -109,8 +109,9 @@ class Symptom:
 class ClientCause:
     """One mistake in a client, and the symptoms that show it.
 
-    `seen_alone` tells whether a trial showed the cause again when it ran alone. A cause that was not
-    seen alone is never more than a note, because the machine may have been at fault.
+    `seen_alone` tells whether a trial showed the cause again when it ran alone. It is False if there
+    was no time for that. Then the cause is never more than a note, because the machine may have been
+    at fault.
     """
 
     text: CauseText

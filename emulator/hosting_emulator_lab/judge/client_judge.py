@@ -36,7 +36,7 @@ from hosting_emulator_lab.run_conditions import RunsStopped
 
 #: The seeds of the trials with varied responses.
 SEEDS = ("1", "2", "3")
-#: How many trials may fail to show a cause again alone before the cause is only a note.
+#: How many trials may fail to show a cause again alone before it is no longer looked for.
 _MOST_CONFIRMATIONS = 3
 #: The failure of the opening trial: the response to a change is lost.
 _OPENING = ("connection_reset", "after_commit")
@@ -110,6 +110,8 @@ class ClientJudge:
         self._effects: list[PartEffect] = []
         #: For each cause, whether a run that was alone showed it, and how many runs did not.
         self._seen_alone: dict[str, bool] = {}
+        #: The causes that no run showed alone, with the trial that was repeated last.
+        self._not_seen_again: dict[str, tuple[CauseText, Trial]] = {}
         self._confirmations: dict[str, int] = {}
         #: Held while a trial is repeated alone: what it shows can spare the next repetition.
         self._repeating = threading.Lock()
@@ -287,8 +289,7 @@ class ClientJudge:
             if not self._has_time():
                 return
             try:
-                result = self._runs.trial(trial, clean)
-                self._add(result, clean)
+                result = self._add(self._runs.trial(trial, clean), clean)
             except (ControlError, RunsStopped):
                 # The emulator may refuse an alteration, which then counts as not tried.
                 return
@@ -314,10 +315,10 @@ class ClientJudge:
             self._tried.add(trial)
             self._listener.on_trial(trial, len(self._tried), plan.trial_count)
 
-    def _add(self, result: TrialResult, clean: CleanRun) -> None:
+    def _add(self, result: TrialResult, clean: CleanRun) -> TrialResult:
         """Add what a trial shows. If it shows a new cause, look whether it shows the cause alone, too.
 
-        Raises RunsStopped.
+        Return the result of the repetition or, if there was none, the given result. Raises RunsStopped.
         """
         symptoms = self._symptoms_of(result)
         with self._lock:
@@ -325,13 +326,13 @@ class ClientJudge:
             if waits_endlessly(result):
                 self._endless_waits.append(result)
         if not any(self._is_unconfirmed(text) for text, _ in symptoms):
-            return
+            return result
         with self._repeating:
             new = {text.id: (text, symptom) for text, symptom in symptoms}
             new = {id_: pair for id_, pair in new.items() if self._is_unconfirmed(pair[0])}
             if not new:
                 # The repetition of another trial has shown these causes in the meantime.
-                return
+                return result
             for id_ in new:
                 self._confirmations[id_] = self._confirmations.get(id_, 0) + 1
                 # The repetition may be stopped, and then the cause stays unconfirmed.
@@ -339,9 +340,14 @@ class ClientJudge:
             repeated = self._runs.trial(result.trial, clean, alone=True)
             repeated_ids = {text.id for text, _ in self._symptoms_of(repeated)}
             with self._lock:
-                for id_ in new:
+                for id_, (text, _) in new.items():
                     self._seen_alone[id_] = id_ in repeated_ids
+                    if id_ in repeated_ids:
+                        self._not_seen_again.pop(id_, None)
+                    else:
+                        self._not_seen_again[id_] = (text, result.trial)
                 self._announce([pair for id_, pair in new.items() if id_ in repeated_ids])
+        return repeated
 
     def _symptoms_of(self, result: TrialResult) -> list[tuple[CauseText, Symptom]]:
         return list(symptoms_of(result, follows_operations=self._follows_operations))
@@ -377,7 +383,12 @@ class ClientJudge:
             not_tried=not_tried,
             needed_s=self._needed_budget(len(not_tried), clean, jobs, trials_s),
             unproven=self._unproven(plan, clean),
-            remarks=[*clean_runs.remarks, *self._wait_remarks(), *self._stop_remarks()],
+            remarks=[
+                *clean_runs.remarks,
+                *self._chance_remarks(),
+                *self._wait_remarks(),
+                *self._stop_remarks(),
+            ],
             coverage=clean.observation.coverage,
             severity=self._choices.severity,
             dependencies=dependencies,
@@ -388,7 +399,21 @@ class ClientJudge:
         # The clean runs need no confirmation: the first of them was alone.
         for text, _ in clean_runs.symptoms:
             seen_alone[text.id] = True
-        return gather_causes(self._symptoms, seen_alone)
+            self._not_seen_again.pop(text.id, None)
+        symptoms = [pair for pair in self._symptoms if pair[0].id not in self._not_seen_again]
+        return gather_causes(symptoms, seen_alone)
+
+    def _chance_remarks(self) -> list[str]:
+        """Return a remark about causes that trials showed beside other runs, but not alone."""
+        if not self._not_seen_again:
+            return []
+        count = count_text(len(self._not_seen_again), "cause")
+        text, trial = next(iter(self._not_seen_again.values()))
+        return [
+            f"Not counted, because the trial did not show it again alone: {count}, such as "
+            f"{text.id} in {trial}. The runs may disturb each other, for example by a file, a port "
+            "or a database. To prevent this, use --jobs 1."
+        ]
 
     def _wait_remarks(self) -> list[str]:
         """Return a remark about a client for which no trial shows whether it ever stops waiting."""

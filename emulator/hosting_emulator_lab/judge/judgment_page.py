@@ -75,7 +75,7 @@ def _cause(cause: ClientCause, repeat: RepeatLine) -> str:
         more = f"<details><summary>Other trials: {len(others)}</summary><ul>{items}</ul></details>"
     doubt = ""
     if not cause.seen_alone:
-        doubt = "<p>Not seen again when the trial ran alone, so it may be chance.</p>"
+        doubt = "<p>It may be chance, because there was no time to repeat the trial alone.</p>"
     return (
         f'<article id="{escape(cause.id)}"><h3><span class="{cause.severity}">{cause.severity}'
         f"</span> {escape(text.title)}</h3>"

@@ -80,7 +80,9 @@ def _cause_lines(number: int, cause: ClientCause, repeat: RepeatLine) -> Iterato
     if others:
         yield from _labelled("", f"and in {count_text(len(others), 'other trial')}")
     if not cause.seen_alone:
-        yield from _labelled("", "not seen again when the trial ran alone, so it may be chance")
+        yield from _labelled(
+            "", "it may be chance, because there was no time to repeat the trial alone"
+        )
     yield from _labelled("why", f"{cause.text.matters} “{cause.text.because}” ({cause.text.place})")
     yield from _labelled("instead", cause.text.instead)
     # A command line is never wrapped, so that it can be copied.
