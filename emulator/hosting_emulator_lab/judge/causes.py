@@ -36,6 +36,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("operation-not-followed", "accepted-is-done"),
     ("operation-not-followed", "unfinished-operation-is-success"),
     ("result-differs", "accepted-is-done"),
+    ("result-differs", "unfinished-operation-is-success"),
     ("reads-nested-state", "success-whatever-happens"),
     ("reads-nested-state", "accepted-is-done"),
     ("reads-nested-state", "failed-operation-is-success"),
@@ -166,7 +167,9 @@ def gather_causes(
         for claim in (*_CLAIMS, "may-hide-failure"):
             _merge(texts, symptoms_by_cause, claim, CAUSE_TEXTS["success-whatever-happens"])
     for explained, better in _EXPLAINED_BY:
-        if better in texts and not texts[better].is_expected:
+        # A cause that may be chance explains nothing that was seen alone.
+        is_certain = seen_alone.get(better, True) or not seen_alone.get(explained, True)
+        if better in texts and is_certain and not texts[better].is_expected:
             _merge(texts, symptoms_by_cause, explained, texts[better])
     for explained, better in _EXPLAINED_AT_SAME_REQUEST:
         _merge_same_requests(texts, symptoms_by_cause, explained, better)

@@ -312,6 +312,23 @@ def test_a_cause_that_no_run_showed_alone_is_only_a_note() -> None:
     assert confirmed.severity == "warning"
 
 
+def test_an_unfinished_operation_explains_a_different_result() -> None:
+    stuck = result("apply_project_domains#1/stick/lasting", "blind success")
+    cut_off = result("get_operation#1/timeout/before_commit", "differs")
+
+    assert ids(stuck, cut_off) == ["unfinished-operation-is-success"]
+
+
+def test_a_cause_that_may_be_chance_explains_none_that_a_run_showed_alone() -> None:
+    stuck = result("apply_project_domains#1/stick/lasting", "blind success")
+    cut_off = result("get_operation#1/timeout/before_commit", "differs")
+
+    seen_alone = {"unfinished-operation-is-success": False, "result-differs": True}
+    severities = {cause.id: cause.severity for cause in causes(stuck, cut_off, **seen_alone)}
+
+    assert severities == {"result-differs": "warning", "unfinished-operation-is-success": "note"}
+
+
 def test_the_worst_causes_come_first_and_those_of_one_severity_in_their_usual_order() -> None:
     texts = [
         CAUSE_TEXTS["may-hide-failure"],
