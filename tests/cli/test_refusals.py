@@ -681,9 +681,9 @@ REFUSALS = [
         for text, message in (
             (
                 "name: x\ndescription: y\n",
-                " has no key `world`: define the world as in a scenario file",
+                ":1:1: there is no world here: define `world` as in a scenario file",
             ),
-            ("- 1\n", " has no key `world`: define the world as in a scenario file"),
+            ("- 1\n", ":1:1: there is no world here: define `world` as in a scenario file"),
             ("world: [", ":1:9: this is not YAML: …"),
         )
     ),
