@@ -7,7 +7,7 @@ reports such a mistake once, under the cause that says most about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from hosting_emulator.messages import ConductFinding, Severity
@@ -74,6 +74,11 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
 #: client that retries a change under a new name makes it twice if the first request took effect,
 #: and leaves another result if it did not.
 _EXPLAINED_AT_SAME_REQUEST: tuple[tuple[str, str], ...] = (("result-differs", "done-twice"),)
+#: Pairs as in `_EXPLAINED_BY`. The better cause explains only the symptoms of trials that show both. A
+#: retry that takes the key of another change has a new key, too.
+_EXPLAINED_IN_SAME_TRIAL: tuple[tuple[str, str], ...] = (
+    ("new-key-after-uncertainty", "key-reused-for-another-request"),
+)
 #: Claims of success under different failures. A client with several of these causes always claims
 #: success.
 _CLAIMS = frozenset(
@@ -172,7 +177,9 @@ def gather_causes(
         if better in texts and is_certain and not texts[better].is_expected:
             _merge(texts, symptoms_by_cause, explained, texts[better])
     for explained, better in _EXPLAINED_AT_SAME_REQUEST:
-        _merge_same_requests(texts, symptoms_by_cause, explained, better)
+        _merge_equal(texts, symptoms_by_cause, explained, better, lambda symptom: symptom.request)
+    for explained, better in _EXPLAINED_IN_SAME_TRIAL:
+        _merge_equal(texts, symptoms_by_cause, explained, better, lambda symptom: symptom.trial)
     causes = [
         ClientCause(text, tuple(dict.fromkeys(symptoms_by_cause[id_])), seen_alone.get(id_, True))
         for id_, text in texts.items()
@@ -195,19 +202,20 @@ def _merge(
     symptoms_by_cause.setdefault(better.id, []).extend(symptoms_by_cause.pop(explained))
 
 
-def _merge_same_requests(
+def _merge_equal(
     texts: dict[str, CauseText],
     symptoms_by_cause: dict[str, list[Symptom]],
     explained: str,
     better: str,
+    key: Callable[[Symptom], str],
 ) -> None:
-    """Move the symptoms of a cause at the requests at which a better cause was found."""
+    """Move the symptoms of a cause whose key is the key of a symptom of the better cause."""
     if explained not in texts or better not in texts:
         return
-    requests = {symptom.request for symptom in symptoms_by_cause[better]}
+    keys = {key(symptom) for symptom in symptoms_by_cause[better]}
     symptoms = symptoms_by_cause[explained]
-    remaining = [symptom for symptom in symptoms if symptom.request not in requests]
-    symptoms_by_cause[better].extend(symptom for symptom in symptoms if symptom.request in requests)
+    remaining = [symptom for symptom in symptoms if key(symptom) not in keys]
+    symptoms_by_cause[better].extend(symptom for symptom in symptoms if key(symptom) in keys)
     symptoms_by_cause[explained] = remaining
     if not remaining:
         del texts[explained]

@@ -312,6 +312,17 @@ def test_a_cause_that_no_run_showed_alone_is_only_a_note() -> None:
     assert confirmed.severity == "warning"
 
 
+def test_a_retry_with_the_key_of_another_change_is_one_cause() -> None:
+    rules = ("key-reused-for-another-request", "new-key-after-uncertainty")
+    findings = tuple(finding(rule) for rule in rules)
+    both = result("create_user_api_key#1/timeout/after_commit", "survived", findings=findings)
+    other = result("create_user_api_key#1/outage/lasting", "gave up", findings=(finding(rules[1]),))
+
+    [cause] = causes(both)
+    assert cause.id == rules[0]
+    assert set(ids(both, other)) == set(rules)
+
+
 def test_an_unfinished_operation_explains_a_different_result() -> None:
     stuck = result("apply_project_domains#1/stick/lasting", "blind success")
     cut_off = result("get_operation#1/timeout/before_commit", "differs")
