@@ -50,23 +50,45 @@ def test_a_data_directory_is_ignored_by_git_and_private(directory):
     assert (directory.path / "worlds").stat().st_mode & 0o077 == 0
 
 
-def test_a_deleted_data_directory_is_written_again_with_the_same_private_folders(directory):
+def test_a_deleted_data_directory_is_written_again_with_the_same_private_files(directory):
+    directory.publish_address(b"address")
     directory.keep(fresh_world(), fresh=True)
-    before = {
-        path.relative_to(directory.path): path.stat().st_mode
-        for path in directory.path.rglob("*")
-        if path.is_dir()
-    }
+    before = modes_below(directory.path)
     shutil.rmtree(directory.path)
 
     directory.check_files()
 
-    after = {
-        path.relative_to(directory.path): path.stat().st_mode
-        for path in directory.path.rglob("*")
-        if path.is_dir()
-    }
-    assert after == before
+    assert modes_below(directory.path) == before
+    assert (directory.path / ".gitignore").read_text() == "*\n"
+    assert (directory.path / "address.json").read_bytes() == b"address"
+
+
+def test_a_deleted_lock_still_keeps_other_emulators_out(directory):
+    (directory.path / "lock").unlink()
+
+    directory.check_files()
+
+    with pytest.raises(StateRefused, match="is in use by another hosting-emulator"):
+        open_directory(directory.path)
+
+
+def test_the_user_chooses_the_mode_of_an_existing_data_directory(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o750)
+
+    directory = open_directory(data)
+    (data / "lock").unlink()
+    directory.check_files()
+    directory.close()
+
+    assert data.stat().st_mode & 0o777 == 0o750
+
+
+def test_a_data_directory_without_worlds_has_no_problem(directory, messages):
+    directory.check_files()
+
+    assert (directory.problem, messages) == (None, [])
 
 
 def test_a_stop_that_has_taken_long_keeps_the_other_journals(tmp_path, monkeypatch):
@@ -291,6 +313,24 @@ def test_a_start_finishes_the_deletion_of_a_world_that_a_kill_interrupted(
     assert messages == []
 
 
+def test_the_remains_of_a_deleted_world_do_not_disturb_a_new_world_of_the_same_name(
+    directory, tmp_path, messages
+):
+    directory.keep(fresh_world("again", "second"), fresh=True)
+    trash = directory.path / "worlds" / ".again-1234.deleted"
+    trash.mkdir()
+    directory.close()
+
+    reopened = open_directory(tmp_path / "data", messages)
+    world = reopened.load("again")
+    reopened.close()
+
+    assert world is not None
+    assert world.seed == "second"
+    assert not trash.exists()
+    assert messages == []
+
+
 def test_the_name_of_a_deleted_world_can_be_used_again(directory):
     for seed in ("first", "second"):
         directory.keep(fresh_world("again", seed), fresh=True)
@@ -451,6 +491,12 @@ def failing(number, text):
         raise OSError(number, text)
 
     return fail
+
+
+def modes_below(folder):
+    """Return the type and the permissions of a folder and of all files and folders in it."""
+    paths = [folder, *folder.rglob("*")]
+    return {path.relative_to(folder): path.stat().st_mode for path in paths}
 
 
 def open_paths_below(directory):

@@ -361,6 +361,15 @@ def test_a_damaged_list_of_worlds_is_set_aside_with_a_message(data: Path):
     assert json.loads((data / "worlds.json").read_text())["worlds"] == ["ci", "default"]
 
 
+def test_a_damaged_list_of_worlds_does_not_replace_an_earlier_one(data: Path):
+    for number in (1, 2):
+        (data / "worlds.json").write_text(f"[{number}]")
+        open_directory(data).close()
+
+    damaged = {path.name: path.read_text() for path in data.glob("worlds.json.*")}
+    assert damaged == {"worlds.json.damaged-1": "[1]", "worlds.json.damaged-2": "[2]"}
+
+
 # --- time -------------------------------------------------------------------------------------------
 
 

@@ -153,6 +153,21 @@ def test_salvage_sets_an_unreadable_world_aside(killed_world, damage_kind):
     assert messages[-2].startswith(f"world default: {reasons[damage_kind]}")
 
 
+def test_an_unreadable_world_does_not_replace_one_that_was_set_aside_earlier(killed_world):
+    stored_world, _ = killed_world
+    earlier = stored_world.path.with_name("default.damaged-1")
+    earlier.mkdir()
+    (earlier / "journal.ndjson").write_text("earlier")
+    stored_world.snapshot.unlink()
+    journal = stored_world.journal.read_bytes()
+
+    start(stored_world, salvage=True)
+
+    aside = stored_world.path.with_name("default.damaged-2")
+    assert (earlier / "journal.ndjson").read_text() == "earlier"
+    assert (aside / "journal.ndjson").read_bytes() == journal
+
+
 def test_salvage_leaves_a_newer_format_alone(killed_world):
     stored_world, _ = killed_world
     document = json.loads(stored_world.snapshot.read_bytes())
