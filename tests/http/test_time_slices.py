@@ -1,14 +1,24 @@
-"""Long jobs run in threads, a few at a time, so that the event loop is never blocked."""
+"""Long jobs share the event loop in short slices or run in a few threads, so they never block it."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Coroutine
+from random import Random
+from typing import Any
 
 import pytest
 
 from hosting_emulator.contract.json_body import JsonRefused, read_json
-from hosting_emulator.http.time_slices import MOST_THREADS, LongJob, in_thread
+from hosting_emulator.http import time_slices
+from hosting_emulator.http.time_slices import (
+    MOST_THREADS,
+    ROWS_AT_ONCE,
+    LongJob,
+    in_thread,
+    sort_in_slices,
+)
 
 PATIENCE_S = 30
 
@@ -54,24 +64,124 @@ async def test_a_job_that_fails_or_is_cancelled_frees_its_place():
     assert await in_thread(int) == 0
 
 
-async def test_a_job_waits_for_its_turn_before_its_first_step():
-    steps: list[str] = []
+class Jobs:
+    """Jobs that record their steps, each with the name of its job."""
 
-    async def work(name: str) -> None:
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    async def work(self, name: str, count: int = 1) -> None:
         async with LongJob() as job:
-            steps.append(name)
-            await job.pause()
+            for _ in range(count):
+                self.steps.append(name)
+                await job.pause()
 
-    async with LongJob() as first:
-        others = asyncio.gather(work("second"), work("third"))
+    async def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Start a job, and let it come as far as it can."""
+        task = asyncio.create_task(work)
+        await self.settle()
+        return task
+
+    async def settle(self) -> None:
+        """Let all jobs come as far as they can."""
         for _ in range(5):
             await asyncio.sleep(0)
-        before = list(steps)
+
+
+async def test_a_job_waits_for_its_turn_before_its_first_step():
+    jobs = Jobs()
+    async with LongJob() as first:
+        second = await jobs.start(jobs.work("second"))
+        third = await jobs.start(jobs.work("third"))
+        before = list(jobs.steps)
         first.suspend()
-        await others
+        await asyncio.gather(second, third)
 
     assert before == []
-    assert steps == ["second", "third"]
+    assert jobs.steps == ["second", "third"]
+
+
+async def test_jobs_take_turns_when_their_slices_end(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(time_slices, "SLICE_S", 0.0)
+    jobs = Jobs()
+
+    async with LongJob():
+        first = await jobs.start(jobs.work("first", 3))
+        second = await jobs.start(jobs.work("second", 2))
+    await asyncio.gather(first, second)
+
+    assert jobs.steps == ["first", "second", "first", "second", "first"]
+
+
+async def test_a_suspended_job_waits_for_its_next_turn_and_ends_without_disturbing_others():
+    jobs = Jobs()
+    is_over = asyncio.Event()
+
+    async def suspended(name: str, *, goes_on: bool) -> None:
+        async with LongJob() as job:
+            job.suspend()
+            await is_over.wait()
+            if goes_on:
+                await job.pause()
+                jobs.steps.append(name)
+
+    going_on = await jobs.start(suspended("going on", goes_on=True))
+    ending = await jobs.start(suspended("ending", goes_on=False))
+    async with LongJob():
+        waiting = await jobs.start(jobs.work("waiting"))
+        is_over.set()
+        await ending
+        await jobs.settle()
+        during_another_job = list(jobs.steps)
+    await asyncio.gather(going_on, waiting)
+
+    assert during_another_job == []
+    assert jobs.steps == ["waiting", "going on"]
+
+
+@pytest.mark.parametrize("is_its_turn", [False, True])
+async def test_a_job_that_is_cancelled_passes_its_turn_on(is_its_turn: bool):
+    jobs = Jobs()
+    async with LongJob() as first:
+        second = await jobs.start(jobs.work("second"))
+        third = await jobs.start(jobs.work("third"))
+        if is_its_turn:
+            first.suspend()
+        second.cancel()
+        if not is_its_turn:
+            await jobs.settle()
+            assert jobs.steps == []
+            first.suspend()
+        async with asyncio.timeout(PATIENCE_S):
+            await third
+
+    assert jobs.steps == ["third"]
+
+
+async def test_only_one_job_runs_in_an_iteration_of_the_event_loop():
+    jobs = Jobs()
+
+    assert LongJob.takes_single_slice()
+    assert not LongJob.takes_single_slice()
+    waiting = asyncio.create_task(jobs.work("waiting"))
+    async with asyncio.timeout(PATIENCE_S):
+        await waiting
+    async with LongJob():
+        assert not LongJob.takes_single_slice()
+    assert LongJob.takes_single_slice()
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+async def test_many_rows_are_sorted_as_a_whole(reverse: bool):
+    numbers = list(range(3 * ROWS_AT_ONCE + 1))
+    Random(0).shuffle(numbers)
+    even_numbers = [number for number in numbers if number % 2 == 0]
+
+    rows = await sort_in_slices(
+        numbers, key=str, reverse=reverse, condition=lambda number: number % 2 == 0
+    )
+
+    assert list(rows) == sorted(even_numbers, key=str, reverse=reverse)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ class _Schedule:
 
     async def acquire(self) -> None:
         """Wait until this job is allowed to run."""
-        if not self._is_running and not self._waiting:
+        if not self._is_running:
             self._is_running = True
             return
         turn = asyncio.get_running_loop().create_future()
