@@ -23,13 +23,14 @@ ORGANIZATION_ID = "01KJMMA63J0000006KE0JJKC48"
 
 @dataclass(frozen=True)
 class Request:
-    """A request of the check. `body` is None if it is not a JSON object."""
+    """A request of the check. `body` is None if the content is not a JSON object."""
 
     method: str
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: dict[str, Any] | None
+    content: bytes | None
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class _ScriptedAddress(Address):
     ) -> ServerResponse:
         parts = urlsplit(path)
         request = Request(
-            method, parts.path, dict(parse_qsl(parts.query)), headers, _json_object(body)
+            method, parts.path, dict(parse_qsl(parts.query)), headers, _json_object(body), body
         )
         reply = self._respond(request)
         if reply == SILENCE:

@@ -314,6 +314,18 @@ def test_the_cause_of_the_most_differences_comes_first() -> None:
     assert faults(causes) == ["second", "first"]
 
 
+def test_causes_of_equally_many_differences_have_the_order_of_the_contract() -> None:
+    causes = causes_of(
+        [
+            difference(("paths", "v1"), response("a"), "the later"),
+            difference(("json", "limit.scopes"), response("b"), "the earlier"),
+            difference(("dns.scopes", "problem"), response("c"), "the middle"),
+        ]
+    )
+
+    assert faults(causes) == ["the earlier", "the middle", "the later"]
+
+
 def test_a_cause_shows_at_most_three_examples_and_counts_all_responses() -> None:
     (cause,) = causes_of(
         difference(("json",), response(f"request {letter}"), f"fault {letter}")

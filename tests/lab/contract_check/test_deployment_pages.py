@@ -16,6 +16,7 @@ from tests.lab.contract_check.scripted_server import (
     Request,
     faults_of,
     make_check,
+    new_run,
     problem,
     verdict_of,
 )
@@ -290,6 +291,22 @@ def test_names_of_parameters_are_discovered_by_their_effect() -> None:
 
     assert run.behavior.values["limit_parameter"] == "size"
     assert run.behavior.values["cursor_parameter"] == "page"
+
+
+@pytest.mark.parametrize(("unknown_names", "name"), [("ignored", "page"), ("refused", None)])
+def test_a_refused_value_shows_the_name_of_the_cursor_if_unknown_names_are_ignored(
+    unknown_names: str, name: str | None
+) -> None:
+    """The following page is empty, so the effect of the cursor does not show its name."""
+    server = Server(
+        newest_first(3), cursor_name="page", replies={"limit=1&page=1": Reply({"items": []})}
+    )
+    run = new_run(server)
+    run.behavior.record("unknown_query_parameters", unknown_names)
+
+    list_deployments.make(run)
+
+    assert run.behavior.values.get("cursor_parameter") == name
 
 
 @pytest.mark.parametrize(

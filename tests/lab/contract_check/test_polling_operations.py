@@ -316,6 +316,23 @@ def test_the_path_of_operations_is_discovered(
     assert faults(run) == []
 
 
+def test_an_address_that_does_not_contain_the_id_of_the_operation_is_not_requested() -> None:
+    server = Server(_SUCCEEDED, location="/v1/jobs/latest")
+
+    checked(server)
+
+    assert "/v1/jobs/latest" not in server.paths
+
+
+def test_an_id_of_any_characters_is_part_of_the_path_of_an_operation() -> None:
+    accepted = operation("succeeded", id="a/b?c")
+    server = Server(accepted, accepted=accepted, path="/v1/operations/a%2Fb%3Fc")
+
+    run, _ = checked(server)
+
+    assert run.operation_path == "/v1/operations/{operation_id}"
+
+
 def test_operations_without_a_known_path_are_not_polled() -> None:
     run, _ = checked(Server(_SUCCEEDED, path="/v1/tasks"))
 

@@ -112,6 +112,18 @@ def test_the_check_stops_after_three_requests_in_a_row_without_a_response() -> N
     assert str(stop.value) == "the server did not respond to 3 requests in a row"
 
 
+@pytest.mark.parametrize(("token", "is_secret"), [("12345678", True), ("1234567", False)])
+def test_a_token_of_eight_characters_or_more_must_not_be_in_a_response(
+    token: str, is_secret: bool
+) -> None:
+    reply = Reply({**_DNS.document, "note": f"sent by {token}"})
+
+    run = make_check(read_dns, Server(reply), token=token)
+
+    faults = {row.fault for row in run.evidence.differences}
+    assert ("it shows a credential that was sent or shown before" in faults) is is_secret
+
+
 def checked_options(**overrides: Any) -> CheckOptions:
     required = {
         "base_url": "https://api.example",

@@ -9,6 +9,7 @@ import pytest
 from hosting_emulator_lab.contract_check.checks.starting_operations import (
     apply_domains,
     initialize_source,
+    start_with_each_role,
 )
 from hosting_emulator_lab.contract_check.run import CheckRun, UsedKey
 from tests.lab.contract_check.scripted_server import (
@@ -383,3 +384,26 @@ def test_a_key_of_another_call_is_reused(reply: Reply, verdict: str, scope: str 
 
     assert verdict_of(run, "domains.reused").startswith(verdict)
     assert run.behavior.values.get("idempotency_scope") == scope
+
+
+def test_each_role_starts_the_operations_that_the_check_may_start() -> None:
+    senders: list[tuple[str, str]] = []
+
+    def respond(request: Request) -> Reply:
+        token = request.headers["Authorization"].removeprefix("Bearer ")
+        senders.append((request.path.rpartition("/")[2], token))
+        return _FORBIDDEN if token == "reader" else _MISMATCH
+
+    tokens = {"reader_token": "reader", "maintainer_token": "maintainer"}
+    run = make_check(
+        start_with_each_role, respond, allow=frozenset(["source", "domains"]), **tokens
+    )
+
+    assert senders == [
+        ("source:initialize", "reader"),
+        ("source:initialize", "maintainer"),
+        ("domains", "reader"),
+        ("domains", "maintainer"),
+    ]
+    roles = {name: value for name, value in run.behavior.values.items() if "role" in name}
+    assert roles == {"domains_role": "maintainer", "source_role": "maintainer"}

@@ -106,6 +106,9 @@ def test_generated_values_of_a_replay_may_differ(recorded: Any, new: Any):
         ({"at": "2026-02-30T00:00:00Z"}, {"at": "2026-02-31T00:00:00Z"}, "body.at"),
         ({"at": "2025-06-01T00:00:00Z"}, {"at": "2026-01-05T00:00:00Z"}, "body.at"),
         ({"at": "2026-01-05T00:00:00Z"}, {"at": "2025-06-01T00:00:00Z"}, "body.at"),
+        # One of the moments is the start of its world, and the other one is earlier.
+        ({"at": "2025-06-01T00:00:00Z"}, {"at": "2026-01-02T00:00:00Z"}, "body.at"),
+        ({"at": "2026-01-01T00:00:00Z"}, {"at": "2025-06-01T00:00:00Z"}, "body.at"),
         ({"type": "https://d/errors/a"}, {"type": "https://d/errors/b"}, "body.type"),
         ({"host": "shop.prod.localhost"}, {"host": "blog.prod.localhost"}, "body.host"),
         ({"says": f"operation {A}"}, {"says": f"deployment {B}"}, "body.says"),
@@ -132,6 +135,19 @@ def test_moments_of_a_running_clock_may_differ_by_the_tolerance():
 
     assert compared(*near, tolerance_ms=2000) == []
     assert compared(*near, tolerance_ms=500) != []
+
+
+def test_a_moment_is_compared_by_its_distance_from_the_response():
+    recorded = RecordedResponse(200, (), '{"at": "2026-01-01T05:00:00Z"}')
+    replayed = RecordedResponse(200, (), '{"at": "2026-01-02T05:00:00Z"}')
+    comparison = Comparison(GeneratedValues(), ("", ""), ReplayTimes(START, START + DAY), 0)
+
+    equally_late = ReplayTimes(START + HOUR, START + DAY + HOUR)
+    later = ReplayTimes(START + HOUR, START + DAY + 2 * HOUR)
+
+    assert comparison.differences(recorded, replayed, equally_late) == []
+    (difference,) = comparison.differences(recorded, replayed, later)
+    assert difference.at == "body.at"
 
 
 def test_a_difference_redacts_secrets():

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.replay import Beginning, read_record, replay, temporary_world
 from tests.support.http_world import HttpWorld
 
@@ -191,3 +192,19 @@ def test_project_ids_of_a_foreign_recording_that_exist_here_are_kept(api: HttpWo
     assert [request.response.status for request in report.requests if request.response] == [
         request.response.status for request in record.requests if request.response
     ]
+
+
+def test_a_foreign_recording_lets_as_much_time_pass_in_a_world_of_another_time(api: HttpWorld):
+    api.dns()
+    api.emulator.clock.advance("1h")
+    api.dns()
+    har = api.emulator.requests.har()
+    har["log"]["creator"]["name"] = "mitmproxy"
+    del har["log"]["_world"]
+    clock = {"mode": "frozen", "at": "2030-01-01T00:00:00Z"}
+
+    with HostingEmulator.fresh(api.emulator.control, clock=clock) as other_world:
+        replay(api.emulator.control, read_record(har), other_world)
+        now = other_world.clock.now
+
+    assert now == "2030-01-01T01:00:00.000Z"

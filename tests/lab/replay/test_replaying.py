@@ -241,6 +241,17 @@ def test_a_replay_is_refused_for_an_expired_token_again(api: HttpWorld):
     assert differences(report) == []
 
 
+def test_a_replay_reports_another_status_of_a_request_with_an_unknown_token(api: HttpWorld):
+    api.dns(token="made-up")
+    control = api.emulator.control
+
+    with HostingEmulator.fresh(control) as other_world:
+        other_world.fault("gateway_error", credentials="invalid")
+        report = replay(control, record_of(api), other_world)
+
+    assert (1, "status", 401, 502) in differences(report)
+
+
 def test_a_replay_can_send_every_request_as_one_user(api: HttpWorld):
     api.ticket()
     api.dns(user=None)
@@ -353,7 +364,7 @@ def test_a_replay_skips_requests_of_users_who_are_not_in_its_world(api: HttpWorl
     reasons = [request.skipped for request in report.requests]
     assert [reason is None for reason in reasons] == [True, False, False, True]
     assert reasons[1] == reasons[2]
-    assert "zed" in str(reasons[1])
+    assert str(reasons[1]).startswith("its sender zed cannot send it here: ")
     assert differences(report) == []
 
 
