@@ -123,6 +123,21 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="sends-invalid-request",
+        severity="warning",
+        title="It sends an invalid request after a failure, or when it sends more requests than usual.",
+        matters=(
+            "The service refuses the request, however often it is sent, so the client fails where a "
+            "correct request would have succeeded."
+        ),
+        because=_PROBLEMS,
+        place="contract, section Errors",
+        instead=(
+            "Build each attempt from the same parts. Do not extend a header with parts of earlier "
+            "attempts, and keep to the limits that the contract gives."
+        ),
+    ),
+    CauseText(
         id="fails-after-recovery",
         severity="note",
         title="It fails although all its requests succeed in the end.",

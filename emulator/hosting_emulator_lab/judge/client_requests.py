@@ -150,6 +150,11 @@ def number_requests(
     return tuple(requests)
 
 
+def is_met_by_fault(exchange: ObservedExchange) -> bool:
+    """Return whether a fault of the world acted on a request."""
+    return bool(_phases_of_faults(exchange))
+
+
 def _phases_of_faults(exchange: ObservedExchange) -> set[str]:
     """Return the phases in which faults of the world acted on a request."""
     matches = (_ACTED.match(explanation) for explanation in exchange.why)

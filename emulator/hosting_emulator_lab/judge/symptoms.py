@@ -96,6 +96,9 @@ def symptoms_of(
         end = "had not ended" if result.has_unfinished_operation else "did not succeed"
         message = _UNNOTICED_FAILURE.format(end)
         yield CAUSE_TEXTS[_claim_about_operation(result)], Symptom(str(trial), message)
+    elif _fails_by_invalid_request(result):
+        symptom = replace(_verdict_symptom(result, ""), message=result.invalid_request)
+        yield CAUSE_TEXTS["sends-invalid-request"], symptom
     elif isinstance(trial, FaultTrial):
         cause_id = _cause_of_point(trial.point, result)
         if cause_id:
@@ -118,6 +121,17 @@ def shown_causes(result: TrialResult) -> tuple[str, ...]:
     """Return the ids of the causes that a trial shows apart from its conduct findings."""
     symptoms = symptoms_of(replace(result, findings=()))
     return tuple(dict.fromkeys(text.id for text, _ in symptoms))
+
+
+def _fails_by_invalid_request(result: TrialResult) -> bool:
+    """Return whether a client failed because it sent an invalid request.
+
+    With varied responses, only an invalid header counts. The rest of a request may repeat what the
+    responses say, and then the variation explains the failure better.
+    """
+    if result.verdict != "failed" or not result.invalid_request:
+        return False
+    return isinstance(result.trial, FaultTrial) or " header " in result.invalid_request
 
 
 def _claims_failed_operation(result: TrialResult) -> bool:

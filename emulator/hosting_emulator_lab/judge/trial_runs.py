@@ -17,6 +17,7 @@ from hosting_emulator_lab.judge.early_ends import early_end_text
 from hosting_emulator_lab.judge.exchange_counts import excess_attempts
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.fault_visits import FaultVisits
+from hosting_emulator_lab.judge.invalid_requests import invalid_request_text
 from hosting_emulator_lab.judge.item_counts import missing_items_text, repeated_items_text
 from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.new_findings import new_findings
@@ -126,6 +127,9 @@ class TrialRuns:
             fast_attempts=excess_attempts(observation.fast_attempts, clean.observation.exchanges),
             repeated_items=repeated_items_text(end, observation, clean),
             missing_items=missing_items_text(end, observation, clean),
+            invalid_request=invalid_request_text(
+                observation.exchanges, clean.observation.exchanges
+            ),
             early_end=("" if point.lasting else early_end_text(point, end, observation, clean)),
             is_refused_anyway=_is_refused(point, clean),
             has_recovered=result.verdict == "failed"
@@ -142,6 +146,9 @@ class TrialRuns:
         return replace(
             result,
             findings=new_findings(visit, clean),
+            invalid_request=invalid_request_text(
+                visit.observation.exchanges, clean.observation.exchanges
+            ),
             stopped_at_page=_stopped_at_page(end, visit.observation, clean),
             varied=end.varied,
         )

@@ -88,6 +88,31 @@ def test_a_result_shows_a_cause_with_a_sentence_about_what_happened(
     assert shown(trial, **fields) == [(cause, Symptom(trial, message))]
 
 
+@pytest.mark.parametrize(
+    ("trial", "refusal", "cause"),
+    [
+        (RESET, "#4: the name has 200 characters", "sends-invalid-request"),
+        (RESET, "", "gives-up-at-passing-failure"),
+        (VARIED, "#4: the X-Request-Id header has 147 characters", "sends-invalid-request"),
+        # The cursor of a request is what a response said, so it depends on the variation.
+        (VARIED, "#4: the cursor has 12 characters", "expects-full-pages"),
+    ],
+)
+def test_an_invalid_request_explains_the_failure_of_a_client(
+    trial: str, refusal: str, cause: str
+) -> None:
+    fields: dict[str, Any] = {"verdict": "failed", "exit_code": 1, "invalid_request": refusal}
+
+    [(shown_cause, symptom)] = shown(trial, **fields)
+
+    assert shown_cause == cause
+    assert symptom.message == refusal or cause != "sends-invalid-request"
+
+
+def test_a_client_that_succeeds_after_an_invalid_request_has_corrected_it() -> None:
+    assert shown(RESET, invalid_request="#4: the name has 200 characters") == []
+
+
 def test_a_page_after_which_a_client_stops_is_the_request_of_the_symptom() -> None:
     message = "it stopped at the page of list_deployments#1, which has a next_cursor"
     symptom = Symptom("vary/1", message, request="list_deployments#1")

@@ -308,6 +308,17 @@ def test_only_a_transient_failure_can_interrupt_the_work_of_a_client(
     assert bool(result.early_end) == is_early
 
 
+@pytest.mark.parametrize("trial", ["create_user_api_key#1/timeout/before_commit", "vary/1"])
+def test_an_invalid_request_of_a_trial_is_part_of_its_result(trial: str) -> None:
+    call = "create_user_api_key"
+    invalid = exchange(call, 400, code="invalid_request", why=("The name is empty.",), n=2)
+    made = sample_observation(hit=True, exchanges=(exchange(call), invalid))
+
+    result = result_of(trial, made, sample_clean_run(), ())
+
+    assert result.invalid_request.endswith("The name is empty.")
+
+
 @pytest.mark.parametrize(
     "trial", ["alter/list_deployments/2xx/status", "accept/list_deployments#1"]
 )
