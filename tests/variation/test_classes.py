@@ -268,6 +268,30 @@ def test_an_operation_shows_the_same_fields_and_next_poll_at_each_poll():
     assert min(shapes[True], shapes[False]) > 3
 
 
+def test_an_operation_that_starts_running_is_never_queued():
+    first_states: Counter[str] = Counter()
+    for api in worlds("starts-running", seeds=FEW_SEEDS):
+        states = list(dict.fromkeys(document["state"] for document in followed(api)))
+        first_states[states[0]] += 1
+        assert states in (["queued", "running", "succeeded"], ["running", "succeeded"])
+
+    assert min(first_states["queued"], first_states["running"]) > 3
+
+
+def test_an_operation_that_waits_for_another_one_stays_queued():
+    for api in worlds("starts-running", seeds=FEW_SEEDS):
+        api.initialize()
+        waiting = api.apply_domains().json
+        assert "blocking_operation_id" in waiting
+        assert waiting["state"] == "queued"
+
+
+def test_a_replay_shows_the_same_first_state():
+    for api in worlds("starts-running", seeds=FEW_SEEDS):
+        states = [api.apply_domains(key="k").json["state"] for _ in range(2)]
+        assert states[0] == states[1]
+
+
 def test_a_time_until_the_next_poll_lasts_for_the_operation():
     for api in worlds("next-poll", seeds=FEW_SEEDS):
         drawn = set()

@@ -279,12 +279,17 @@ _RESULTS: tuple[dict[str, Any], ...] = (
 
 
 def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
-    """Vary an operation's progress, the time until its next poll, and its result.
+    """Vary an operation's first state, its progress, the time until its next poll, and its result.
 
     All responses that show the operation vary in the same way. A client that cannot handle the
     choice therefore fails, instead of recovering with the next response.
     """
     identity = id_counter(operation["id"])
+    # The contract calls only a queued operation one that waits for another operation.
+    is_waiting = "blocking_operation_id" in operation
+    is_queued = operation["state"] == "queued" and not is_waiting
+    if is_queued and draws.takes("starts-running", identity):
+        operation["state"] = "running"
     progress = operation.get("progress")
     if isinstance(progress, dict):
         next_poll = progress.get("next_poll_after_seconds")

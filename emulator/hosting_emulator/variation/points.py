@@ -477,6 +477,13 @@ _ROWS = (
         varies=_responses_of("DnsAuthorization"),
     ),
     Point(
+        id="starts-running",
+        about="an operation that waits for no other operation is already running, never queued",
+        sentence="States: queued, running, succeeded, failed, cancelled. [...] Transitions: not shown.",
+        lasts_for=OPERATION,
+        varies=_responses_of("Operation"),
+    ),
+    Point(
         id="progress-absent",
         about="the progress of an operation is absent",
         sentence=(

@@ -126,6 +126,17 @@ _CAUSES = (
         ),
     ),
     _cause(
+        "expects-queued-operation",
+        ("starts-running",),
+        "It expects each new operation to be queued first.",
+        because="States: queued, running, succeeded, failed, cancelled.",
+        place="contract, section States and transitions, Operation.state",
+        instead=(
+            "Treat queued and running alike: poll the operation until its state is succeeded, failed "
+            "or cancelled."
+        ),
+    ),
+    _cause(
         "needs-optional-problem-field",
         (),
         "It needs a field of a problem that the contract does not require.",
