@@ -48,6 +48,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("stopped-at-the-unknown", "rejects-unknown-value"),
     ("stopped-at-the-unknown", "rejects-unknown-field"),
     ("expects-full-pages", "first-page-for-all"),
+    ("expects-exact-page-size", "expects-full-pages"),
     ("list-not-finished", "expects-full-pages"),
     ("list-not-finished", "first-page-for-all"),
     ("gives-up-at-unreadable-response", "gives-up-at-passing-failure"),

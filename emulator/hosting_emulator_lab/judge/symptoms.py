@@ -45,6 +45,9 @@ _ABSENCES = {
         "contract, section Resources, DnsAuthorization",
     ),
 }
+#: The causes of clients that end a list, or fail, at a page that is not full.
+_FULL_PAGES = "expects-full-pages"
+_EXACT_PAGE_SIZE = "expects-exact-page-size"
 #: The causes of verdicts that have the same meaning for every fault.
 _CAUSES_OF_VERDICTS = {
     "doubled": "done-twice",
@@ -110,10 +113,10 @@ def symptoms_of(
             yield cause_of_alteration(trial), _verdict_symptom(result, "")
     elif isinstance(trial, VariedTrial) and is_varied_failure(result):
         for text in causes_of_points(trial.points):
-            yield text, _verdict_symptom(result, "")
+            yield _for_page_size(text, result), _verdict_symptom(result, "")
     elif result.stopped_at_page:
         message = f"it stopped at the page of {result.stopped_at_page}, which has a next_cursor"
-        text = VARIATION_CAUSES["expects-full-pages"].text
+        text = VARIATION_CAUSES[_FULL_PAGES].text
         yield text, Symptom(str(trial), message, request=result.stopped_at_page)
 
 
@@ -184,6 +187,17 @@ def _verdict_symptom(result: TrialResult, request: str) -> Symptom:
     return Symptom(
         str(result.trial), _message(result), result.output, request, tests, result.verdict
     )
+
+
+def _for_page_size(text: CauseText, result: TrialResult) -> CauseText:
+    """Return the text of a cause. If the client fails at a page that is not full, it expects a full one.
+
+    A client that takes such a page for the last one succeeds with fewer items, or misses some.
+    """
+    is_at_page = text.id == _FULL_PAGES and result.verdict == "failed"
+    if is_at_page and not result.stopped_at_page and not result.misses_items:
+        return VARIATION_CAUSES[_EXACT_PAGE_SIZE].text
+    return text
 
 
 def _message(result: TrialResult) -> str:

@@ -26,7 +26,9 @@ class TrialResult:
     a fault. `fast_attempts` is the largest number of attempts at one request with hardly a pause
     between them. It is 0 if the pauses are unknown. `additional_replays` is the number of replayed
     responses beyond those of the clean run. If the client reads all pages in the clean run but stopped
-    early in this run, `stopped_at_page` names the request for the last page that it read.
+    early in this run, `stopped_at_page` names the request for the last page that it read. `misses_items`
+    means that the output names the number of items in the whole list, of which the client did not read
+    all pages.
     `repeated_items` describes how the output shows that the client counts items twice, and
     `missing_items` how it shows that the client reports a part of a list as the whole. `varied` are the
     variation points at which responses varied. `printed_lines` are all lines that the command printed.
@@ -56,6 +58,7 @@ class TrialResult:
     fast_attempts: int = 0
     additional_replays: int = 0
     stopped_at_page: str = ""
+    misses_items: bool = False
     repeated_items: str = ""
     missing_items: str = ""
     early_end: str = ""

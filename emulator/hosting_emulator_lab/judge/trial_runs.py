@@ -21,7 +21,7 @@ from hosting_emulator_lab.judge.invalid_requests import invalid_request_text
 from hosting_emulator_lab.judge.item_counts import missing_items_text, repeated_items_text
 from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.new_findings import new_findings
-from hosting_emulator_lab.judge.paging import requests_without_next_page
+from hosting_emulator_lab.judge.paging import names_whole_list, requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.recovery import has_recovered
 from hosting_emulator_lab.judge.run_gate import RunGate
@@ -150,6 +150,7 @@ class TrialRuns:
                 visit.observation.exchanges, clean.observation.exchanges
             ),
             stopped_at_page=_stopped_at_page(end, visit.observation, clean),
+            misses_items=_misses_items(end, visit.observation, clean),
             varied=end.varied,
         )
 
@@ -275,3 +276,13 @@ def _stopped_at_page(end: RunEnd, observation: Observation, clean: CleanRun) -> 
         return ""
     unread = requests_without_next_page(observation.requests)
     return unread[0].name if unread else ""
+
+
+def _misses_items(end: RunEnd, observation: Observation, clean: CleanRun) -> bool:
+    """Return whether a new line of the output names the number of items in the whole list.
+
+    The client has then not read all pages of the list, and noticed that items are missing.
+    """
+    usual_lines = set(clean.end.printed_lines or ())
+    new_lines = [line for line in end.printed_lines or () if line not in usual_lines]
+    return names_whole_list(new_lines, observation.requests, clean.observation.requests)

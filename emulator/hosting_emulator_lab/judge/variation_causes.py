@@ -213,6 +213,19 @@ _CAUSES = (
         instead="Read on as long as there is a next_cursor, however many items a page has.",
     ),
     _cause(
+        "expects-exact-page-size",
+        (),
+        "It expects each page to have as many items as its limit.",
+        because=(
+            "Query: a continuation cursor (opaque string from the preceding page's next_cursor, "
+            "characters A-Z a-z 0-9 _ -) and a maximum page size (integer 1 to 100)."
+        ),
+        place="contract, section Endpoints, operation 6",
+        instead=(
+            "Expect at most as many items as the limit, and read on as long as there is a next_cursor."
+        ),
+    ),
+    _cause(
         "needs-fixed-polling-time",
         ("next-poll", "lifecycle-longer"),
         "It expects an operation to end after a fixed time.",

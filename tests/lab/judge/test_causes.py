@@ -551,6 +551,16 @@ def test_a_client_that_fails_in_the_middle_of_a_list_does_not_take_a_page_for_th
     assert ids(result(trial, verdict, stopped_at_page="list_deployments#1")) == [cause]
 
 
+def test_a_client_that_ends_a_list_early_in_one_trial_does_not_also_expect_an_exact_page_size() -> (
+    None
+):
+    failed = result("vary/1/page-size", "failed")
+    stopped = result("vary/2", "survived", stopped_at_page="list_deployments#1")
+
+    assert ids(failed) == ["expects-exact-page-size"]
+    assert ids(failed, stopped) == ["expects-full-pages"]
+
+
 def test_a_client_that_takes_the_refusal_of_each_poll_for_the_end_claims_success() -> None:
     refused = result("get_operation#1/abort:resource_not_found/lasting", "blind success", "no end")
     assert ids(refused) == ["unfinished-operation-is-success"]

@@ -123,10 +123,24 @@ def test_a_page_after_which_a_client_stops_is_the_request_of_the_symptom() -> No
 
 
 @pytest.mark.parametrize(
+    ("fields", "cause"),
+    [
+        ({"verdict": "failed", "exit_code": 1}, "expects-exact-page-size"),
+        ({"verdict": "failed", "exit_code": 1, "misses_items": True}, "expects-full-pages"),
+        ({"verdict": "differs"}, "expects-full-pages"),
+    ],
+)
+def test_a_client_that_fails_at_a_short_page_expects_a_full_one(
+    fields: dict[str, Any], cause: str
+) -> None:
+    assert [id_ for id_, _ in shown(VARIED, **fields)] == [cause]
+
+
+@pytest.mark.parametrize(
     ("trial", "cause", "request_name"),
     [
         (RESET, "gives-up-at-passing-failure", "create_user_api_key#1"),
-        (VARIED, "expects-full-pages", ""),
+        (VARIED, "expects-exact-page-size", ""),
         (ALTERED, "needs-unpromised-field", ""),
     ],
 )

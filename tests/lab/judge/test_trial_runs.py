@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -174,14 +175,18 @@ def test_a_clean_run_has_its_own_time_limit() -> None:
     assert limits_s == [PATIENCE_S]
 
 
-def listing(*cursors: str | None) -> Observation:
-    """Return the observation of a run that lists pages of deployments with these next cursors."""
+def listing(*cursors: str | None, items: Sequence[Sequence[str]] = ()) -> Observation:
+    """Return the observation of a run that lists pages of deployments with these next cursors.
+
+    `items` are the ids of the deployments on each page, which is empty by default.
+    """
     responses = {}
     exchanges = []
     query = ""
     for number, cursor in enumerate(cursors, 1):
         exchanges.append(exchange("list_deployments", n=number, query=query))
-        content: dict[str, object] = {"items": []}
+        page_ids = items[number - 1] if items else ()
+        content: dict[str, object] = {"items": [{"id": id_} for id_ in page_ids]}
         if cursor is not None:
             content["next_cursor"] = cursor
         responses[(0, number)] = ObservedResponse(9, content)
@@ -451,6 +456,18 @@ def test_a_client_that_says_something_else_may_know_that_there_are_more_pages() 
     clean = clean_run_that_lists(WHOLE_LIST)
 
     assert result_of("vary/1", FIRST_PAGE, clean, ("done", "more pages: yes")).stopped_at_page == ""
+
+
+@pytest.mark.parametrize(
+    ("lines", "misses_items"), [(("done", "got 2, want 3"), True), (("done", "got 2"), False)]
+)
+def test_a_client_that_prints_the_size_of_the_whole_list_misses_items(
+    lines: tuple[str, ...], misses_items: bool
+) -> None:
+    clean = clean_run_that_lists(listing("abc", None, items=(("A", "B"), ("C",))))
+    first_page = listing("abc", items=(("A", "B"),))
+
+    assert result_of("vary/1", first_page, clean, lines).misses_items == misses_items
 
 
 def test_replays_that_the_clean_run_asks_for_as_well_are_not_additional() -> None:
