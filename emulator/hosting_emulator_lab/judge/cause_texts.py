@@ -535,6 +535,21 @@ _TEXTS = (
         instead="If a response has status 401, say so, and exit with a code other than 0.",
     ),
     CauseText(
+        id="picks-by-position",
+        severity="note",
+        title="It shows other items if a list arrives in a different order.",
+        matters=(
+            "If the client takes the first item for the latest, for example, it may show the wrong "
+            "one. If it only shortens a long list, nothing is wrong."
+        ),
+        because=(
+            "Query parameter names for the cursor and the page size, default page size and "
+            "ordering: not shown."
+        ),
+        place="contract, section Endpoints, operation 6",
+        instead="Sort or search by the fields that you need, such as created_at.",
+    ),
+    CauseText(
         id="may-hide-failure",
         severity="note",
         title="It ends with exit code 0 although a request failed.",

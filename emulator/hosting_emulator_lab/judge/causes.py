@@ -51,6 +51,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("expects-exact-page-size", "expects-full-pages"),
     ("list-not-finished", "expects-full-pages"),
     ("list-not-finished", "first-page-for-all"),
+    ("picks-by-position", "depends-on-order"),
     ("gives-up-at-unreadable-response", "gives-up-at-passing-failure"),
     ("fails-after-recovery", "gives-up-at-passing-failure"),
     ("gives-up-at-passing-failure", "key-reused-for-another-request"),

@@ -32,6 +32,8 @@ _VERDICT_TEXTS: Mapping[Verdict, str] = {"blind success": "it exits with code 0"
 _FAILED_OPERATIONS = ("fail", "cancel", "exhaust")
 #: This many attempts without pauses are too many. A client may retry once immediately.
 _TOO_FAST_ATTEMPTS = 3
+#: At most this many characters of a printed line are part of a message.
+_LONGEST_LINE = 80
 #: The contract's sentence about a part that may be absent, and its source, by the fault that
 #: removes the part.
 _ABSENCES = {
@@ -111,6 +113,8 @@ def symptoms_of(
         # An inverted boolean has a different meaning, so a client may react to it.
         if result.is_allowed and trial.change != "set" and is_varied_failure(result):
             yield cause_of_alteration(trial), _verdict_symptom(result, "")
+        elif result.is_allowed and result.is_fine:
+            yield from _order_symptoms(trial, result)
     elif isinstance(trial, VariedTrial) and is_varied_failure(result):
         for text in causes_of_points(trial.points):
             yield _for_page_size(text, result), _verdict_symptom(result, "")
@@ -118,6 +122,25 @@ def symptoms_of(
         message = f"it stopped at the page of {result.stopped_at_page}, which has a next_cursor"
         text = VARIATION_CAUSES[_FULL_PAGES].text
         yield text, Symptom(str(trial), message, request=result.stopped_at_page)
+
+
+def _order_symptoms(
+    trial: AlteredTrial, result: TrialResult
+) -> Iterator[tuple[CauseText, Symptom]]:
+    """Yield what a run shows that succeeds although a list arrived in reverse."""
+    if result.omitted_request:
+        message = f"with {trial.part_name} reversed, it does not send {result.omitted_request}"
+        yield cause_of_alteration(trial), Symptom(str(trial), message)
+    elif result.omitted_line:
+        message = (
+            f"with {trial.part_name} reversed, it does not print {_brief(result.omitted_line)!r}"
+        )
+        yield CAUSE_TEXTS["picks-by-position"], Symptom(str(trial), message, result.output)
+
+
+def _brief(line: str) -> str:
+    """Return a printed line, shortened if it is long."""
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
 
 
 def shown_causes(result: TrialResult) -> tuple[str, ...]:

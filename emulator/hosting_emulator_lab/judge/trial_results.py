@@ -42,7 +42,8 @@ class TrialResult:
     operations that failed for good, beyond those that the clean run starts. `poll_count` is the number
     of polls of operations, and `has_unfinished_operation` tells whether an operation had not ended when
     the run ended, both only for the trial of a fault. `causes` are the ids of the causes that the result
-    shows, and only `explore` sets them.
+    shows, and only `explore` sets them. If a list arrived in reverse, `omitted_request` and
+    `omitted_line` are a request and a line of the clean run that this run omits.
     """
 
     trial: Trial
@@ -73,6 +74,8 @@ class TrialResult:
     poll_count: int = 0
     has_unfinished_operation: bool = False
     causes: tuple[str, ...] = ()
+    omitted_request: str = ""
+    omitted_line: str = ""
 
     @property
     def is_fine(self) -> bool:

@@ -20,6 +20,7 @@ from hosting_emulator_lab.judge.fault_visits import FaultVisits
 from hosting_emulator_lab.judge.invalid_requests import invalid_request_text
 from hosting_emulator_lab.judge.item_counts import missing_items_text, repeated_items_text
 from hosting_emulator_lab.judge.judged_run import ComparedRun
+from hosting_emulator_lab.judge.list_order import ItemValues, omitted_line, omitted_request
 from hosting_emulator_lab.judge.new_findings import new_findings
 from hosting_emulator_lab.judge.paging import names_whole_list, requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
@@ -165,12 +166,20 @@ class TrialRuns:
         reasons = result.reasons
         if not reasons and effect != "ignores":
             reasons = (behavior_difference(behavior, first),)
+        request = ""
+        line = ""
+        if trial.change == "reorder":
+            request = omitted_request(behavior, first, second)
+            values = ItemValues.of_list(clean.observation.requests, trial.call, trial.part)
+            line = omitted_line(behavior, first, second, values)
         return replace(
             result,
             reasons=reasons,
             hit=visit.fault_hits > 0,
             effect=effect,
             is_allowed=alteration.is_allowed,
+            omitted_request=request,
+            omitted_line=line,
         )
 
     def _accepted_trial(self, trial: AcceptedTrial, clean: CleanRun, *, alone: bool) -> TrialResult:

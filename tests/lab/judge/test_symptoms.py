@@ -122,6 +122,39 @@ def test_a_page_after_which_a_client_stops_is_the_request_of_the_symptom() -> No
     ]
 
 
+REVERSED = "alter/list_deployments/2xx/reorder:/items"
+
+
+@pytest.mark.parametrize(
+    ("fields", "cause", "message"),
+    [
+        (
+            {"omitted_request": "GET /v1/operations/A as owner", "omitted_line": "latest: A"},
+            "depends-on-order",
+            "with the order of deployments reversed, it does not send GET /v1/operations/A as owner",
+        ),
+        (
+            {"omitted_line": "latest: A"},
+            "picks-by-position",
+            "with the order of deployments reversed, it does not print 'latest: A'",
+        ),
+    ],
+)
+def test_a_client_that_succeeds_with_a_reversed_list_may_still_depend_on_its_order(
+    fields: dict[str, Any], cause: str, message: str
+) -> None:
+    assert shown(REVERSED, is_allowed=True, **fields) == [(cause, Symptom(REVERSED, message))]
+    assert shown(REVERSED, is_allowed=False, **fields) == []
+    assert shown(REVERSED, is_allowed=True, verdict="hung", **fields) == []
+
+
+def test_a_long_line_is_shortened_in_a_message() -> None:
+    [(_, symptom)] = shown(REVERSED, is_allowed=True, omitted_line="x" * 500)
+
+    assert symptom.message.endswith("xxx…'")
+    assert len(symptom.message) < 200
+
+
 @pytest.mark.parametrize(
     ("fields", "cause"),
     [

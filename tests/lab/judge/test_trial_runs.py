@@ -459,6 +459,23 @@ def test_a_client_that_says_something_else_may_know_that_there_are_more_pages() 
 
 
 @pytest.mark.parametrize(
+    ("change", "line", "request_text"),
+    [("reorder:/items", "latest: A", "GET /a"), ("remove:/next_cursor", "", "")],
+)
+def test_a_run_with_a_reversed_list_omits_a_line_and_a_request(
+    change: str, line: str, request_text: str
+) -> None:
+    usual = replace(listing("abc", None, items=(("A", "B"), ("C",))), sent=("GET /a", "GET /b"))
+    ends = (RunEnd(0, printed_lines=("A B", "latest: A")), usual)
+    clean = CleanRun.of_two_runs(state(), ends, ends)
+    altered = replace(usual, sent=("GET /b",))
+
+    result = result_of(f"alter/list_deployments/2xx/{change}", altered, clean, ("B A", "latest: B"))
+
+    assert (result.omitted_line, result.omitted_request) == (line, request_text)
+
+
+@pytest.mark.parametrize(
     ("lines", "misses_items"), [(("done", "got 2, want 3"), True), (("done", "got 2"), False)]
 )
 def test_a_client_that_prints_the_size_of_the_whole_list_misses_items(
