@@ -55,7 +55,7 @@ def plan_alterations(requests: Sequence[NumberedRequest]) -> tuple[AlteredTrial,
         status_class = _status_class(request)
         if status_class not in _STATUSES:
             continue
-        for pointer, value in _fields(request.response, ()):
+        for pointer, value in _fields(request.known_response, ()):
             trials[AlteredTrial(request.call, status_class, "remove", pointer)] = None
             if isinstance(value, bool):
                 trials[AlteredTrial(request.call, status_class, "set", pointer)] = None
@@ -140,7 +140,7 @@ def _candidates(trial: AlteredTrial, requests: Sequence[NumberedRequest]) -> lis
 
 def _booleans(pointer: str, requests: Iterable[NumberedRequest]) -> Iterator[bool]:
     for request in requests:
-        for other, value in _fields(request.response, ()):
+        for other, value in _fields(request.known_response, ()):
             if other == pointer and isinstance(value, bool):
                 yield value
 
@@ -148,7 +148,7 @@ def _booleans(pointer: str, requests: Iterable[NumberedRequest]) -> Iterator[boo
 def _alter(options: JsonObject, request: NumberedRequest) -> Altered | Unaltered:
     """Return a response of the clean run after an alteration within the contract."""
     headers = tuple(_alterable_headers(request))
-    body = json.dumps(request.response).encode()
+    body = json.dumps(request.known_response).encode()
     response = SentResponse(request.exchange.status, headers, body)
     spec = ALL_CALLS[request.call]
     return alter_response(

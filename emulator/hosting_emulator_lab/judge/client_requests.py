@@ -25,11 +25,15 @@ Place: TypeAlias = tuple[int, int]
 
 
 class ObservedResponse(NamedTuple):
-    """A response of a run: the length of its body, the body's content, and the headers."""
+    """A response of a run: the length of its body, the body's content, and the headers.
+
+    `known_content` is the part of the content that is known, even if the log cuts a long body.
+    """
 
     body_bytes: int = 0
     content: Any = None
     headers: tuple[tuple[str, str], ...] = ()
+    known_content: Any = None
 
 
 class ObservedExchange(Exchange, frozen=True, kw_only=True):
@@ -59,8 +63,9 @@ class NumberedRequest:
     `operations_before` is the number of operations that earlier requests to its call began.
     `project_is_busy` means that an earlier request began an operation of the same project.
 
-    `response_bytes` is the length of the response's body, and `response` is the body's content.
-    `response_headers` are its headers.
+    `response_bytes` is the length of the response's body, and `response` is the body's content, or
+    None if the log cuts the body. `known_response` is then the part of the content that is known.
+    `response_headers` are the response's headers.
     """
 
     exchange: ObservedExchange
@@ -74,6 +79,7 @@ class NumberedRequest:
     response_bytes: int
     response: Any
     response_headers: tuple[tuple[str, str], ...]
+    known_response: Any
 
     @property
     def name(self) -> str:
@@ -141,6 +147,7 @@ def number_requests(
             response_bytes=response.body_bytes,
             response=response.content,
             response_headers=response.headers,
+            known_response=response.known_content or response.content,
         )
         requests.append(request)
         if request.succeeded and not exchange.replayed:

@@ -84,7 +84,7 @@ class ItemValues:
         items: dict[frozenset[str], None] = {}
         for request in requests:
             if request.call == call and request.succeeded:
-                for item in _items_at(request.response, read_pointer(pointer)):
+                for item in _items_at(request.known_response, read_pointer(pointer)):
                     items[frozenset(_texts(item))] = None
         return cls(list(items))
 

@@ -20,6 +20,7 @@ from hosting_emulator_lab.judge.client_requests import (
     number_requests,
     place_of,
 )
+from hosting_emulator_lab.judge.cut_json import read_beginning
 from hosting_emulator_lab.judge.exchange_counts import (
     Refusals,
     count_keys,
@@ -293,7 +294,12 @@ class RunVisit:
             place = place_of(exchange)
             response = self._watch.whole_request(*place).response
             headers = tuple((name, value) for name, value in response.headers)
-            responses[place] = ObservedResponse(response.body_bytes, response.content, headers)
+            known_content = response.content
+            if response.body_cut:
+                known_content = read_beginning(response.body or "")
+            responses[place] = ObservedResponse(
+                response.body_bytes, response.content, headers, known_content
+            )
         return responses
 
 

@@ -22,7 +22,7 @@ def responses(call: str, *contents: Any) -> list[NumberedRequest]:
     """Return requests to a call with these bodies in their responses."""
     numbered = requests(*[call] * len(contents))
     return [
-        replace(request, response=content, response_headers=HEADERS)
+        replace(request, known_response=content, response_headers=HEADERS)
         for request, content in zip(numbered, contents, strict=True)
     ]
 

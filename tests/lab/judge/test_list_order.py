@@ -19,7 +19,7 @@ ITEMS: list[dict[str, Any]] = [
 ]
 [LISTING] = requests("list_deployments")
 VALUES = ItemValues.of_list(
-    [replace(LISTING, response={"items": ITEMS})], "list_deployments", "/items"
+    [replace(LISTING, known_response={"items": ITEMS})], "list_deployments", "/items"
 )
 
 
@@ -114,7 +114,7 @@ def test_a_request_that_both_unaltered_runs_send_is_omitted() -> None:
 
 def test_the_values_of_a_list_inside_other_lists_and_of_plain_texts_are_found() -> None:
     content = {"groups": [{"names": ["web", "mail"]}, {"names": ["web"]}, {}], "id": "X"}
-    nested = [replace(LISTING, response=content)]
+    nested = [replace(LISTING, known_response=content)]
 
     values = ItemValues.of_list(nested, "list_deployments", "/groups/*/names")
 

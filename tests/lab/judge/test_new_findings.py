@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from hosting_emulator.sdk import ConductFinding
 from hosting_emulator_lab.judge.new_findings import new_findings
@@ -68,6 +69,82 @@ def test_a_refused_request_of_a_good_day_counts_as_usual() -> None:
     visit.exchanges = [request.exchange for request in keyed_requests(FLAG, "test-1", "test-2")]
     visit.findings_by_chapter = {0: [finding("new-key-after-uncertainty")]}
     assert new_findings(visit, clean_run) == ()
+
+
+REFUSED = 429
+OK = 200
+
+
+def early_retries(
+    numbers: list[int],
+    attempts: list[tuple[int, int]],
+    usual_count: int,
+    keys: list[str] | None = None,
+    usual_keys: list[str] | None = None,
+) -> list[str]:
+    """Return the rules that a trial breaks in which requests were sent too soon.
+
+    `numbers` are the requests of the finding. `attempts` are the chapter and the status of each request
+    of the trial. The clean run sends the same request `usual_count` times.
+    """
+    visit = RunVisit()
+    visit.exchanges = [
+        exchange(FLAG, status, n=n, chapter=chapter, idempotency_key=keys[n - 1] if keys else None)
+        for n, (chapter, status) in enumerate(attempts, 1)
+    ]
+    early = structs.replace(finding("retried-too-soon", "warning"), requests=numbers)
+    visit.findings_by_chapter = {0: [early]}
+    usual = requests(*[FLAG] * usual_count)
+    if usual_keys:
+        usual = keyed_requests(FLAG, *usual_keys)
+    clean = sample_clean_run(sample_observation(requests=usual))
+    return [new.rule for new in new_findings(visit, clean)]
+
+
+EARLY = ["retried-too-soon"]
+#: Each of two tests waits before its second and third attempt, and then fails.
+TWO_TESTS = [(0, REFUSED)] * 6
+
+
+@pytest.mark.parametrize(
+    ("numbers", "attempts", "usual_count", "rules"),
+    [
+        ([3, 4], TWO_TESTS, 2, []),
+        ([3, 4], TWO_TESTS, 1, EARLY),
+        ([2, 3, 4], TWO_TESTS, 2, EARLY),
+        ([2, 3, 5, 6], TWO_TESTS, 3, []),
+        ([1, 2], [(0, REFUSED), (0, OK), (0, OK)], 2, EARLY),
+        ([2, 3], [(0, REFUSED), (0, REFUSED), (0, REFUSED), (1, OK)], 2, EARLY),
+        ([2, 3], [(0, REFUSED), (0, REFUSED), (0, REFUSED), (1, OK)], 3, []),
+    ],
+    ids=[
+        "the second test does not wait for the first",
+        "there is one test",
+        "a test does not wait either",
+        "the third test does not wait either",
+        "the request after a success is no retry",
+        "the other test has another world",
+        "a third test may share the world",
+    ],
+)
+def test_the_first_attempt_of_the_next_test_is_no_retry(
+    numbers: list[int], attempts: list[tuple[int, int]], usual_count: int, rules: list[str]
+) -> None:
+    assert early_retries(numbers, attempts, usual_count) == rules
+
+
+@pytest.mark.parametrize(
+    ("keys", "usual_keys", "rules"),
+    [
+        (["a", "a", "a", "b", "b", "b"], ["a", "b"], []),
+        (["a", "a", "a", "a", "b", "b"], ["a", "b"], EARLY),
+        (["a", "a", "a", "a", "a", "a"], ["a", "a"], []),
+    ],
+)
+def test_the_same_key_shows_a_retry_unless_tests_share_a_key(
+    keys: list[str], usual_keys: list[str], rules: list[str]
+) -> None:
+    assert early_retries([3, 4], TWO_TESTS, 2, keys, usual_keys) == rules
 
 
 def test_a_poll_is_a_retry_even_if_a_client_polls_as_often_on_a_good_day() -> None:
