@@ -404,6 +404,23 @@ def test_workers_with_their_own_keys_that_share_a_rate_limit_are_only_a_note(
     assert (finding.rule, finding.severity) == (TOO_SOON, severity)
 
 
+@pytest.mark.parametrize(
+    ("keys", "severity"),
+    [(["a", "b"], "note"), (["a", "b", "c"], "warning"), (["a", "a"], "warning")],
+    ids=["two changes", "a new key for each attempt", "one change"],
+)
+def test_an_early_mutation_with_another_key_is_a_note_until_it_is_repeated(
+    client: JudgedWorld, keys: list[str], severity: str
+):
+    client.fault(**LIMITED | {"times": len(keys)})
+    for key in keys:
+        client.apply_domains(key=key)
+        client.pass_time(0.1)
+
+    (finding,) = client.findings()
+    assert (finding.rule, finding.severity) == (TOO_SOON, severity)
+
+
 def test_early_retries_are_counted_anew_after_a_wait_that_was_kept(client: JudgedWorld):
     for connection in (1, 2, 1):  # a pool of two workers
         client.connection = connection

@@ -292,9 +292,10 @@ _RULES = (
             "A different request is not a retry. However, a client that continues to send other "
             "requests is reported if ten of them are refused before the wait is over. If "
             "workers each send the same mutation with their own key and connection, up to eight "
-            "such requests are notes. If the responses contain no Retry-After, ten failed "
-            "attempts within two seconds are too many. If there are several workers, five "
-            "failed attempts per worker are too many."
+            "such requests are notes. On one connection, an early request with another key is a note "
+            "until the third refusal, because a different key stands for a different change. If the "
+            "responses contain no Retry-After, ten failed attempts within two seconds are too many. If "
+            "there are several workers, five failed attempts per worker are too many."
         ),
     ),
     ConductRule(

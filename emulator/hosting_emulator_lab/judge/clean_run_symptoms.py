@@ -26,6 +26,7 @@ from hosting_emulator_lab.judge.trials import CleanTrial
 ExpectsRefusal: TypeAlias = Callable[[AcceptedTrial], bool]
 
 _PRINTS_TOKEN = "prints-token"
+_EARLY_RETRY = "retried-too-soon"
 #: At most this many refused requests are tried for each rule.
 _MOST_REFUSED = 3
 _EXPECTED = "The service refuses this request, and the command may be testing the refusal."
@@ -53,7 +54,10 @@ class FinishedRun:
 
 @dataclass(frozen=True, slots=True)
 class _BrokenRule:
-    """A finding of a clean run. `refused` accepts its last request, or is None if it was not refused."""
+    """A finding of a clean run. `refused` accepts its last request, or is None if it was not refused.
+
+    If the client only retried a refused request too soon, `refused` may accept the refused request.
+    """
 
     trial: str
     finding: ConductFinding
@@ -96,6 +100,9 @@ def _broken_rules(run: FinishedRun) -> Iterator[_BrokenRule]:
             refused = None
             if finding.requests:
                 refused = refused_request(run.visit.exchanges, (chapter, finding.requests[-1]))
+                if refused is None and finding.rule == _EARLY_RETRY:
+                    # A test may expect the refusal, and the next test then sends the request again.
+                    refused = refused_request(run.visit.exchanges, (chapter, finding.requests[0]))
             yield _BrokenRule(str(run.trial), finding, refused)
 
 

@@ -64,7 +64,8 @@ class NumberedRequest:
     `project_is_busy` means that an earlier request began an operation of the same project.
 
     `response_bytes` is the length of the response's body, and `response` is the body's content, or
-    None if the log cuts the body. `known_response` is then the part of the content that is known.
+    the beginning of the body's text if the log cuts it. `known_response` is then the part of the content
+    that is known.
     `response_headers` are the response's headers.
     """
 

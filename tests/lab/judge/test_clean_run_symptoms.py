@@ -116,6 +116,28 @@ def test_a_refusal_counts_if_the_client_does_not_expect_one_of_the_first_three(
     assert tried == [f"accept/list_deployments#{n}" for n in tried_numbers]
 
 
+@pytest.mark.parametrize(
+    ("rule", "expected", "severity", "tried_texts"),
+    [
+        ("retried-too-soon", True, "note", ["accept/list_deployments#1"]),
+        ("retried-too-soon", False, "warning", ["accept/list_deployments#1"]),
+        (RULE, True, "warning", []),
+    ],
+)
+def test_an_early_retry_counts_if_the_client_does_not_expect_the_refusal_before_it(
+    rule: str, expected: bool, severity: str, tried_texts: list[str]
+) -> None:
+    """A test may expect the refusal, and the next test then sends the same request."""
+    run = finished(findings=[replace(broken(2, rule=rule), requests=[2, 3])], refused=1)
+    run.visit.exchanges.append(exchange("list_deployments", 200, n=3))
+    tried: list[str] = []
+
+    [(_, shown_severity, _)] = shown(run, expected=tried_texts if expected else (), tried=tried)
+
+    assert shown_severity == severity
+    assert tried == tried_texts
+
+
 def test_a_token_that_several_runs_print_is_one_symptom_of_the_first_of_them() -> None:
     runs = (
         finished(),

@@ -57,6 +57,18 @@ def changed_rows(before: StateRows, after: StateRows) -> dict[str, int]:
     return changes
 
 
+def test_the_beginning_of_a_response_that_the_log_cuts_is_known(api: HttpWorld) -> None:
+    visit = begun(api, RunVisit())
+    page = api.deployments("?limit=100")
+
+    [listing] = ended(api, visit).requests
+
+    assert isinstance(listing.response, str)
+    known_items = listing.known_response["items"]
+    assert 1 < len(known_items) < len(page.json["items"])
+    assert known_items == page.json["items"][: len(known_items)]
+
+
 def test_the_visit_of_a_clean_run_reads_all_that_the_client_did(api: HttpWorld) -> None:
     visit = begun(api, RunVisit())
 

@@ -18,7 +18,7 @@ from hosting_emulator.contract.calls import REDEEM_TICKET
 #: A read that is repeated after this many milliseconds is a new read, not a retry.
 _NEW_READ_MS = 60_000
 _KEY_LIMIT = 128
-#: Up to this many refused mutations, each with its own key and connection, may come from two programs.
+#: Up to this many refused mutations, each with its own key, may be separate intended changes.
 _SEPARATE_INTENTS = 2
 #: Up to this many identical mutations, each with its own key, may come from separate workers.
 _SEPARATE_WORKERS = 8
@@ -223,9 +223,12 @@ class RetriedTooSoon(ConductJudge):
         # Two jobs may share a token, and each job receives only its own responses.
         is_known = exchange.knows_response(wait.response) == "surely"
         is_other_connection = exchange.connection_use is not wait.response.connection_use
-        if exchange.key != wait.response.key and is_other_connection:
-            # Several workers may each send this mutation once, with their own key and connection.
-            is_known = is_known and repeats > _SEPARATE_WORKERS
+        if exchange.key != wait.response.key:
+            # A different key stands for a different change. Several workers may each send this
+            # mutation once, with their own key and connection, and so may the tests of a suite on one
+            # connection. Only a client that goes on shows that it retries with new keys.
+            most = _SEPARATE_WORKERS if is_other_connection else _SEPARATE_INTENTS
+            is_known = is_known and repeats > most
         finding = Finding(
             "retried-too-soon",
             wait.response,
