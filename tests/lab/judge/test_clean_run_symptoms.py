@@ -129,7 +129,7 @@ def test_an_early_retry_counts_if_the_client_does_not_expect_the_refusal_before_
 ) -> None:
     """A test may expect the refusal, and the next test then sends the same request."""
     run = finished(findings=[replace(broken(2, rule=rule), requests=[2, 3])], refused=1)
-    run.visit.exchanges.append(exchange("list_deployments", 200, n=3))
+    run.visit.exchanges = [*run.visit.exchanges, exchange("list_deployments", 200, n=3)]
     tried: list[str] = []
 
     [(_, shown_severity, _)] = shown(run, expected=tried_texts if expected else (), tried=tried)
