@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 from urllib.parse import parse_qsl
 
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
@@ -36,45 +35,48 @@ def _next_cursor(request: NumberedRequest) -> str:
 
 
 def names_whole_list(
-    lines: Iterable[str], requests: Sequence[NumberedRequest], usual: Sequence[NumberedRequest]
+    lines: Iterable[str],
+    requests: Sequence[NumberedRequest],
+    usual: Sequence[NumberedRequest],
+    list_sizes: Collection[int],
 ) -> bool:
-    """Return whether lines contain the number of items in the whole list, which `usual` requests read.
+    """Return whether lines contain one of `list_sizes`, the possible numbers of items in the whole list.
 
     Such a line, for example `assert 7 == 25`, shows that the client misses items, because it has not
-    read the next page. Return False if the number may be a limit, or if the client also reads on
-    after a page with fewer items than usual. The requests must have their responses.
+    read the next page. Return False if the number may be a limit of the `usual` requests, or if the
+    client also reads on after a short page. The requests must have their responses.
     """
-    whole_list = {str(item.get("id")) for request in usual for item in _items(request)}
-    limits = {len(_items(request)) for request in usual} | _numbers_in_queries(usual)
-    if len(whole_list) in limits:
-        return False
-    unread = requests_without_next_page(requests)
+    limits = _limits(usual)
     largest = max(limits, default=0)
+    unread = requests_without_next_page(requests)
     if any(_is_short(request, largest) and request not in unread for request in requests):
         return False
     numbers = {int(number) for line in lines for number in _WHOLE_NUMBER.findall(line)}
-    return bool(unread) and len(whole_list) in numbers
+    return any(size in numbers and size not in limits for size in list_sizes)
+
+
+def _limits(requests: Iterable[NumberedRequest]) -> set[int]:
+    """Return the limits in the queries of requests, and the sizes of pages that are not the last."""
+    limits: set[int] = set()
+    for request in requests:
+        if request.call == LIST_CALL:
+            limits |= _numbers_in_query(request)
+            if _next_cursor(request):
+                limits.add(_item_count(request))
+    return limits
 
 
 def _is_short(request: NumberedRequest, largest: int) -> bool:
     """Return whether a page has fewer items than its limit, or than the largest page, and is not the last."""
-    limit = min(_numbers_in_queries([request]), default=largest)
-    return bool(_next_cursor(request)) and len(_items(request)) < limit
+    limit = min(_numbers_in_query(request), default=largest)
+    return bool(_next_cursor(request)) and _item_count(request) < limit
 
 
-def _items(request: NumberedRequest) -> list[dict[str, Any]]:
-    """Return the items of a page, or an empty list for a request that is not for a page."""
-    if request.call != LIST_CALL or not isinstance(request.response, dict):
-        return []
-    items = request.response.get("items")
-    return [item for item in items or () if isinstance(item, dict)]
+def _item_count(request: NumberedRequest) -> int:
+    return len(request.response.get("items") or ())
 
 
-def _numbers_in_queries(requests: Iterable[NumberedRequest]) -> set[int]:
-    """Return the numbers in the queries of requests, such as the largest page size of a request."""
-    numbers: set[int] = set()
-    for request in requests:
-        if request.call == LIST_CALL:
-            values = [value for _, value in parse_qsl(request.exchange.query)]
-            numbers |= {int(value) for value in values if value.isdecimal() and len(value) < 4}
-    return numbers
+def _numbers_in_query(request: NumberedRequest) -> set[int]:
+    """Return the numbers in the query of a request, such as the maximum page size."""
+    values = [value for _, value in parse_qsl(request.exchange.query)]
+    return {int(value) for value in values if value.isdecimal() and len(value) < 4}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -294,4 +295,9 @@ def _misses_items(end: RunEnd, observation: Observation, clean: CleanRun) -> boo
     """
     usual_lines = set(clean.end.printed_lines or ())
     new_lines = [line for line in end.printed_lines or () if line not in usual_lines]
-    return names_whole_list(new_lines, observation.requests, clean.observation.requests)
+    # The rows of deployments begin with their project.
+    list_sizes: Counter[str] = Counter()
+    for row, count in clean.observation.state.get("deployment", Counter()).items():
+        list_sizes[row.partition(" ")[0]] += count
+    usual_requests = clean.observation.requests
+    return names_whole_list(new_lines, observation.requests, usual_requests, list_sizes.values())

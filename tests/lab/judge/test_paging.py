@@ -91,19 +91,21 @@ READ_ON = listed(("limit=5", 3, "a"), ("limit=5&cursor=a", 5, "b"))
 def test_a_line_with_the_number_of_all_items_shows_that_items_are_missing(
     line: str, names_list: bool
 ) -> None:
-    assert names_whole_list(["bye", line], STOPPED_AT_SHORT_PAGE, WHOLE_LIST) == names_list
+    assert names_whole_list(["bye", line], STOPPED_AT_SHORT_PAGE, WHOLE_LIST, [9, 12]) == names_list
 
 
 @pytest.mark.parametrize(
-    ("requests", "usual"),
+    ("requests", "usual", "names_list"),
     [
-        (READ_ON, WHOLE_LIST),
-        (WHOLE_LIST, WHOLE_LIST),
-        (STOPPED_AT_SHORT_PAGE, listed(("", 12, None))),
+        (STOPPED_AT_SHORT_PAGE, listed(("limit=50", 12, None)), True),
+        (STOPPED_AT_SHORT_PAGE, listed(("", 12, None)), True),
+        (STOPPED_AT_SHORT_PAGE, listed(("limit=12", 12, None)), False),
+        (STOPPED_AT_SHORT_PAGE, listed(("", 12, "a"), ("cursor=a", 3, None)), False),
+        (READ_ON, WHOLE_LIST, False),
     ],
-    ids=["it reads on after a short page", "it reads the whole list", "the number may be a limit"],
+    ids=["a limit", "no limit", "the same limit", "the usual size", "read on after a short page"],
 )
-def test_the_number_of_all_items_may_mean_something_else(
-    requests: tuple[NumberedRequest, ...], usual: tuple[NumberedRequest, ...]
+def test_the_number_of_all_items_may_be_a_limit(
+    requests: tuple[NumberedRequest, ...], usual: tuple[NumberedRequest, ...], names_list: bool
 ) -> None:
-    assert not names_whole_list(["assert 8 == 12"], requests, usual)
+    assert names_whole_list(["assert 8 == 12"], requests, usual, [12]) == names_list

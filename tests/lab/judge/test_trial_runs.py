@@ -481,7 +481,9 @@ def test_a_run_with_a_reversed_list_omits_a_line_and_a_request(
 def test_a_client_that_prints_the_size_of_the_whole_list_misses_items(
     lines: tuple[str, ...], misses_items: bool
 ) -> None:
-    clean = clean_run_that_lists(listing("abc", None, items=(("A", "B"), ("C",))))
+    usual = listing("abc", None, items=(("A", "B"), ("C",)))
+    deployments = Counter({"shop ready": 2, "shop failed": 1, "blog ready": 1})
+    clean = clean_run_that_lists(replace(usual, state={**usual.state, "deployment": deployments}))
     first_page = listing("abc", items=(("A", "B"),))
 
     assert result_of("vary/1", first_page, clean, lines).misses_items == misses_items
