@@ -108,7 +108,7 @@ def _may_be_first_attempts(
         key = exchange.idempotency_key
         if key is not None and key == earlier.idempotency_key and not repeats_keys:
             return False
-    return count <= usual.counts[name] - repetitions.certain_starts[name]
+    return 0 < count <= usual.counts[name] - repetitions.certain_starts[name]
 
 
 def _name(exchange: ObservedExchange) -> str:

@@ -133,6 +133,11 @@ def test_the_first_attempt_of_the_next_test_is_no_retry(
     assert early_retries(numbers, attempts, usual_count) == rules
 
 
+def test_a_finding_about_different_requests_does_not_depend_on_how_often_each_is_sent() -> None:
+    """A client that goes on with other requests ignores a rate limit."""
+    assert early_retries([1, 8], [(0, REFUSED), (0, REFUSED)], 2) == EARLY
+
+
 @pytest.mark.parametrize(
     ("keys", "usual_keys", "rules"),
     [
