@@ -94,13 +94,13 @@ class ItemValues:
 
     def mark_item(self, words: _Words) -> bool:
         """Return whether the words of a line name a single item, and contain a word of the client."""
-        named: set[int] = set()
+        item_indexes: set[int] = set()
         for word in words:
             indexes = [index for index, texts in enumerate(self.items) if _has_word(texts, word)]
             if len(indexes) == 1:
-                named.add(indexes[0])
+                item_indexes.add(indexes[0])
         has_own_word = any(word != _CHANGING and not _has_word(self._texts, word) for word in words)
-        return len(named) == 1 and has_own_word
+        return len(item_indexes) == 1 and has_own_word
 
     @cached_property
     def _texts(self) -> frozenset[str]:

@@ -95,7 +95,7 @@ def test_a_result_shows_a_cause_with_a_sentence_about_what_happened(
         (RESET, "", "gives-up-at-passing-failure"),
         (VARIED, "#4: the X-Request-Id header has 147 characters", "sends-invalid-request"),
         # The cursor of a request is what a response said, so it depends on the variation.
-        (VARIED, "#4: the cursor has 12 characters", "expects-full-pages"),
+        (VARIED, "#4: the cursor has 12 characters", "expects-exact-page-size"),
     ],
 )
 def test_an_invalid_request_explains_the_failure_of_a_client(
