@@ -1,7 +1,8 @@
 """Which parts of a clean run's responses can be altered, and how.
 
 A field is removed, because a client that reads it then sees a difference. A boolean is inverted as
-well, because a client may read its value without needing its presence. If the contract allows an
+well, because a client may read its value without needing its presence. For the same reason, an
+authorization is shown as revoked. If the contract allows an
 alteration of the part, such an alteration is made. Otherwise, the alteration breaks the contract,
 and only shows what the client reads.
 """
@@ -31,6 +32,8 @@ _STATUSES = {
     "4xx": (400, 422, 403, 409),
     "5xx": (500, 503, 502),
 }
+#: Values that replace others, by the call and the pointer of their field.
+_REPLACEMENTS = {("get_dns_authorization", "/status"): {"authorized": "revoked"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def plan_alterations(requests: Sequence[NumberedRequest]) -> tuple[AlteredTrial,
             continue
         for pointer, value in _fields(request.known_response, ()):
             trials[AlteredTrial(request.call, status_class, "remove", pointer)] = None
-            if isinstance(value, bool):
+            if _replacement(request.call, pointer, value) is not None:
                 trials[AlteredTrial(request.call, status_class, "set", pointer)] = None
             if isinstance(value, list) and _has_order(value):
                 trials[AlteredTrial(request.call, status_class, "reorder", pointer)] = None
@@ -135,14 +138,27 @@ def _candidates(trial: AlteredTrial, requests: Sequence[NumberedRequest]) -> lis
         return [{"reorder": trial.part}]
     if trial.change == "remove":
         return [{"remove": trial.part}]
-    return [{"set": {trial.part: not value}} for value in _booleans(trial.part, requests)][:1]
+    return [{"set": {trial.part: value}} for value in _replacements(trial, requests)][:1]
 
 
-def _booleans(pointer: str, requests: Iterable[NumberedRequest]) -> Iterator[bool]:
+def _replacements(trial: AlteredTrial, requests: Iterable[NumberedRequest]) -> Iterator[bool | str]:
+    """Yield the values that can replace those of a trial's field."""
     for request in requests:
-        for other, value in _fields(request.known_response, ()):
-            if other == pointer and isinstance(value, bool):
-                yield value
+        for pointer, value in _fields(request.known_response, ()):
+            if pointer != trial.part:
+                continue
+            replacement = _replacement(trial.call, pointer, value)
+            if replacement is not None:
+                yield replacement
+
+
+def _replacement(call: str, pointer: str, value: Any) -> bool | str | None:
+    """Return another value for a field, or None if only the absence of the field is tried."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return _REPLACEMENTS.get((call, pointer), {}).get(value)
+    return None
 
 
 def _alter(options: JsonObject, request: NumberedRequest) -> Altered | Unaltered:

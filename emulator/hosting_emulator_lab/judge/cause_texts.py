@@ -550,6 +550,18 @@ _TEXTS = (
         instead="Sort or search by the fields that you need, such as created_at.",
     ),
     CauseText(
+        id="ignores-revocation",
+        severity="note",
+        title="It does the same whether a DNS authorization is valid or revoked.",
+        matters=(
+            "A revoked authorization still names a zone and scopes, which the client may no longer use. "
+            "This is only a note, because a client may not need the status."
+        ),
+        because="States: not_authorized, pending, authorized, expired, revoked.",
+        place="contract, section DnsAuthorization.status",
+        instead="Use the zone only if the status is authorized.",
+    ),
+    CauseText(
         id="may-hide-failure",
         severity="note",
         title="It ends with exit code 0 although a request failed.",

@@ -28,6 +28,9 @@ from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, causes
 _UNNOTICED_FAILURE = "it exits with code 0, although the operation that the request started {}"
 #: What a report says in place of a verdict whose name does not explain itself.
 _VERDICT_TEXTS: Mapping[Verdict, str] = {"blind success": "it exits with code 0"}
+_IGNORED_REVOCATION = (
+    "with the status revoked, it sends the same requests and prints the same as with authorized"
+)
 #: The lasting effects that make an operation end without success.
 _FAILED_OPERATIONS = ("fail", "cancel", "exhaust")
 #: This many attempts without pauses are too many. A client may retry once immediately.
@@ -113,6 +116,8 @@ def symptoms_of(
         # An inverted boolean has a different meaning, so a client may react to it.
         if result.is_allowed and trial.change != "set" and is_varied_failure(result):
             yield cause_of_alteration(trial), _verdict_symptom(result, "")
+        elif _ignores_revocation(trial, result):
+            yield CAUSE_TEXTS["ignores-revocation"], Symptom(str(trial), _IGNORED_REVOCATION)
         elif result.is_allowed and result.is_fine:
             yield from _order_symptoms(trial, result)
     elif isinstance(trial, VariedTrial) and is_varied_failure(result):
@@ -141,6 +146,16 @@ def _order_symptoms(
 def _brief(line: str) -> str:
     """Return a printed line, shortened if it is long."""
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+
+
+def _ignores_revocation(trial: AlteredTrial, result: TrialResult) -> bool:
+    """Return whether a client does the same with an authorization that is shown as revoked."""
+    is_revoked = (trial.call, trial.change, trial.part) == (
+        "get_dns_authorization",
+        "set",
+        "/status",
+    )
+    return is_revoked and result.hit and result.is_fine and result.effect == "ignores"
 
 
 def shown_causes(result: TrialResult) -> tuple[str, ...]:

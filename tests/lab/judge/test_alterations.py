@@ -49,6 +49,16 @@ def test_a_boolean_is_also_inverted() -> None:
     assert alteration_of(trial, flag).fault["alter"]["set"] == {"/enabled": False}
 
 
+def test_a_valid_authorization_is_also_shown_as_revoked() -> None:
+    trial = AlteredTrial("get_dns_authorization", "2xx", "set", "/status")
+    valid = responses(trial.call, {"status": "authorized"})
+    assert trial in plan_alterations(valid)
+    assert alteration_of(trial, valid).fault["alter"]["set"] == {"/status": "revoked"}
+
+    assert trial not in plan_alterations(responses(trial.call, {"status": "pending"}))
+    assert trial not in plan_alterations(responses(trial.call, {"zone": "authorized"}))
+
+
 @pytest.mark.parametrize(
     ("text", "is_allowed"),
     [

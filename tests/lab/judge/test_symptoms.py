@@ -113,6 +113,28 @@ def test_a_client_that_succeeds_after_an_invalid_request_has_corrected_it() -> N
     assert shown(RESET, invalid_request="#4: the name has 200 characters") == []
 
 
+@pytest.mark.parametrize(
+    ("fields", "causes"),
+    [
+        ({"effect": "ignores"}, ["ignores-revocation"]),
+        ({"effect": "shows"}, []),
+        ({"effect": "depends"}, []),
+        ({"effect": "ignores", "hit": False}, []),
+        ({"effect": "ignores", "verdict": "hung"}, []),
+    ],
+)
+def test_a_client_that_does_the_same_with_a_revoked_authorization_ignores_it(
+    fields: dict[str, Any], causes: list[str]
+) -> None:
+    revoked = "alter/get_dns_authorization/2xx/set:/status"
+
+    assert [cause for cause, _ in shown(revoked, **fields)] == causes
+
+
+def test_a_client_may_ignore_a_part_that_is_no_authorization() -> None:
+    assert shown(INVERTED, effect="ignores") == []
+
+
 def test_a_page_after_which_a_client_stops_is_the_request_of_the_symptom() -> None:
     message = "it stopped at the page of list_deployments#1, which has a next_cursor"
     symptom = Symptom("vary/1", message, request="list_deployments#1")
