@@ -134,12 +134,10 @@ def _order_symptoms(
 ) -> Iterator[tuple[CauseText, Symptom]]:
     """Yield what a run shows that succeeds although a list arrived in reverse."""
     if result.omitted_request:
-        message = f"with {trial.part_name} reversed, it does not send {result.omitted_request}"
+        message = f"it does not send {result.omitted_request}"
         yield cause_of_alteration(trial), Symptom(str(trial), message)
     elif result.omitted_line:
-        message = (
-            f"with {trial.part_name} reversed, it does not print {_brief(result.omitted_line)!r}"
-        )
+        message = f"it does not print {_brief(result.omitted_line)!r}"
         yield CAUSE_TEXTS["picks-by-position"], Symptom(str(trial), message, result.output)
 
 

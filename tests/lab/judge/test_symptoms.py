@@ -153,12 +153,12 @@ REVERSED = "alter/list_deployments/2xx/reorder:/items"
         (
             {"omitted_request": "GET /v1/operations/A as owner", "omitted_line": "latest: A"},
             "depends-on-order",
-            "with the order of deployments reversed, it does not send GET /v1/operations/A as owner",
+            "it does not send GET /v1/operations/A as owner",
         ),
         (
             {"omitted_line": "latest: A"},
             "picks-by-position",
-            "with the order of deployments reversed, it does not print 'latest: A'",
+            "it does not print 'latest: A'",
         ),
     ],
 )
