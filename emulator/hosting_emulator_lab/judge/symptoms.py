@@ -272,6 +272,9 @@ def _cause_of_point(point: FaultPoint, result: TrialResult) -> str:
         if point.fault == "malformed_response":
             return "gives-up-at-unreadable-response"
         return "gives-up-at-passing-failure"
+    if result.verdict == "hung" and not result.hit:
+        # The run was stopped before it reached the fault, perhaps because the machine is busy.
+        return ""
     if result.verdict == "hung":
         return _cause_of_hanging(point)
     if result.verdict == "doubled" and point.fault == "queued":

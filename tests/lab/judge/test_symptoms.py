@@ -241,6 +241,8 @@ def test_the_symptom_of_a_verdict_has_the_output_and_the_failed_tests(
         (RESET, {"verdict": "failed", "exit_code": 1, "is_refused_anyway": True}),
         (ALTERED, {"verdict": "failed", "exit_code": 1}),
         (INVERTED, {"verdict": "failed", "exit_code": 1, "is_allowed": True}),
+        (RESET, {"verdict": "hung", "hit": False}),
+        (FAIL, {"verdict": "hung", "hit": False}),
         (ALTERED, {"verdict": "hung", "is_allowed": True}),
         (ALTERED, {"is_allowed": True, "stopped_at_page": "list_deployments#1"}),
         (VARIED, {"verdict": "unclear"}),
