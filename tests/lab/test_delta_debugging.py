@@ -37,6 +37,14 @@ def test_two_points_that_only_go_together_are_removed_together():
     assert (in_pairs.items, in_pairs.finished) == (("p1", "p9", "p17"), True)
 
 
+def test_a_point_that_was_needed_only_by_a_removed_pair_is_removed():
+    failing_sets = [POINTS[:6], ("p1", "p3", "p4", "p5"), ("p1", "p3", "p4")]
+
+    result = smallest(POINTS[:6], failing_sets.__contains__, 500, try_pairs=True)
+
+    assert (result.items, result.finished) == (("p1", "p3", "p4"), True)
+
+
 def test_a_single_point_needs_no_run():
     assert smallest(("p0",), lambda _: False, 5).tries == 0
 

@@ -9,6 +9,7 @@ import pytest
 
 from hosting_emulator_lab.contract_check import CheckOptions, CheckRefused, Report, check
 from hosting_emulator_lab.contract_check.address import Address, Unreachable
+from hosting_emulator_lab.contract_check.run import PREFIX
 from tests.lab.contract_check.scripted_server import (
     PROJECT_ID,
     SILENCE,
@@ -111,6 +112,23 @@ def test_options_that_cannot_be_used_are_refused_before_the_first_request(
 
     assert str(refusal.value).startswith(beginning)
     assert requests == []
+
+
+@pytest.mark.parametrize("run_id", ["", "mine"])
+def test_two_checks_share_no_idempotency_key_unless_they_have_the_same_id(run_id: str) -> None:
+    keys: list[set[str]] = []
+
+    def respond(request: Request) -> Reply:
+        keys[-1].add(request.headers.get("Idempotency-Key", ""))
+        return Reply({})
+
+    for _ in range(2):
+        keys.append(set())
+        checked(respond, run_id=run_id)
+
+    first, second = ({key for key in sent if key.startswith(PREFIX)} for sent in keys)
+    assert len(first) > 10
+    assert first & second == (first if run_id else set())
 
 
 def test_a_server_that_cannot_be_reached_is_refused_with_the_reason() -> None:

@@ -330,6 +330,15 @@ def test_an_object_without_any_expected_field_proves_nothing_about_the_response(
     assert judged.verdict("domains.call")[0] == "holds"
 
 
+@pytest.mark.parametrize(
+    ("phase", "verdict"), [("queued", "holds"), ("building", "undecided"), (None, "differs")]
+)
+def test_the_phase_that_the_contract_names_must_have_been_seen(
+    phase: str | None, verdict: str
+) -> None:
+    assert Judged(operation(phase=phase)).verdict("progress-object")[0] == verdict
+
+
 def test_a_credential_in_a_header_or_body_breaks_the_sentence_that_forbids_it() -> None:
     fault = "ticket.once: it shows a credential that was sent or shown before"
     in_header = changed("dns", headers={"X-Debug": "token-123"})

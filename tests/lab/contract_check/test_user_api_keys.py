@@ -259,15 +259,19 @@ _READ = "GET /v1/projects/{project_id}/edge-dns (with a user API key)"
 )
 def test_a_key_can_be_used_to_read(read: Reply, own_key: bool, verdict: str) -> None:
     refused = problem(403, "interactive_login_required")
-    run = new_run(
-        lambda request: read if request.method == "GET" else refused,
-        api_key=None if own_key else "phk_of-the-caller",
-    )
+    credentials: set[str] = set()
+
+    def respond(request: Request) -> Reply:
+        credentials.add(request.headers["Authorization"])
+        return read if request.method == "GET" else refused
+
+    run = new_run(respond, api_key=None if own_key else "phk_of-the-caller")
     run.api_key = run.api_key or _VALUE
     run.evidence.working_calls.add("keys.call")
 
     use_user_api_key.make(run)
 
+    assert credentials == {f"Bearer {run.api_key}"}
     assert verdict_of(run, "auth.kinds").startswith(verdict)
     # The check knows the whole value of a key that it created itself.
     is_value_wrong = own_key and verdict.startswith("differs")

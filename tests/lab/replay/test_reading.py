@@ -76,6 +76,7 @@ NO_ARCHIVE = "log.entries is missing: this is not an HTTP Archive 1.2"
         (har({**FINE, "request": {"method": "GET"}}), "log.entries[0]: url is missing"),
         (har(FINE, {**FINE, "response": None}), f"log.entries[1] cannot be read: {WRONG_TYPE}"),
         (har("text"), f"log.entries[0] cannot be read: {WRONG_TYPE}"),
+        (har(FINE, "text"), f"log.entries[1] cannot be read: {WRONG_TYPE}"),
         (
             har({**FINE, "startedDateTime": "noon" * 30}),
             f"log.entries[0] cannot be read: '{'noon' * 20}' is not a timestamp: "
@@ -366,6 +367,12 @@ def with_junk(document: Any, path: tuple[Any, ...], junk: Any) -> Any:
         parent = parent[name]
     parent[path[-1]] = junk
     return copy
+
+
+def test_a_recorded_world_may_have_no_times():
+    world = read_record(har(FINE, _world={"name": "w"})).world
+
+    assert (world.name, world.at, world.began_at) == ("w", None, None)
 
 
 FULL = har(
