@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -146,6 +147,45 @@ def test_the_catalogue_lists_every_problem_once_under_its_status() -> None:
         assert f"<code>{problem.code}</code></a>" in section
     statuses = [int(status) for status in re.findall(r'id="status-(\d+)"', html)]
     assert statuses == sorted({problem.status for problem in PROBLEMS.values()})
+
+
+def test_the_catalogue_counts_the_problems_of_each_status() -> None:
+    html = str(show_catalogue().text)
+
+    counts = re.findall(r'<b>(\d+)</b> [^<]+<span class="count">(\d+)</span>', html)
+    by_status = Counter(problem.status for problem in PROBLEMS.values())
+    assert {int(status): int(count) for status, count in counts} == by_status
+    produced = [problem for problem in PROBLEMS.values() if not problem.by_fault_only]
+    assert f"The calls themselves produce {len(produced)} of them." in html
+
+
+def test_the_catalogue_marks_what_a_client_must_know_about_a_problem() -> None:
+    html = str(show_catalogue().text)
+
+    for code, problem in PROBLEMS.items():
+        item = html.split(f'/errors/{problem.slug}"')[1].split("</li>")[0]
+        marks = {
+            "retryable": problem.retryable,
+            "fixed by the contract": bool(problem.specified),
+            "by fault only": problem.by_fault_only,
+        }
+        assert re.findall(r'<span class="mark [a-z]+">([^<]+)</span>', item) == [
+            mark for mark, applies in marks.items() if applies
+        ], code
+
+
+def test_the_page_of_a_problem_lists_the_others_with_its_status() -> None:
+    for code, problem in PROBLEMS.items():
+        _, _, others = PLAIN_PAGES[code].partition("<details")
+
+        expected = [
+            other.code
+            for other in PROBLEMS.values()
+            if other.status == problem.status and other.code != code
+        ]
+        assert re.findall(r"<code>([a-z_]+)</code></a>", others) == expected, code
+        # A long list can be opened, but does not hide the rest of the page.
+        assert others.startswith(" open>") == (0 < len(expected) <= 12), code
 
 
 def test_the_page_of_a_problem_shows_all_its_facts() -> None:
