@@ -41,7 +41,7 @@ def test_a_route_with_a_parameter_follows_the_literal_routes_that_it_matches():
         shadowed = [
             later.path
             for later in ROUTES[number + 1 :]
-            if later.path != route.path and route.pattern.fullmatch(later.path.rstrip("/"))
+            if later.path != route.path and route.match(later.path.rstrip("/"))
         ]
         assert not shadowed, route.path
 
@@ -52,3 +52,17 @@ def test_faults_can_match_each_route_of_the_identity_provider_by_its_name():
     assert {"token", "userinfo", "end_session"} <= names.keys()
     assert all(name.endswith(function) and name != function for function, name in names.items())
     assert {route.identity_call for route in ROUTES if route.path == "/metrics"} == {""}
+
+
+def test_a_route_matches_the_same_paths_as_its_pattern():
+    paths = [re.sub(r"\{\w+\*?\}", "a", route.path).rstrip("/") for route in ROUTES]
+    paths += [path + suffix for path in paths for suffix in ("/a", "/a/b", "/", "a")]
+
+    different = [
+        (route.path, path)
+        for route in ROUTES
+        for path in paths
+        if bool(route.match(path)) != bool(route.pattern.fullmatch(path))
+    ]
+
+    assert different == []

@@ -32,8 +32,15 @@ _PACKAGES = (
     "hosting_emulator_lab",
     "pytest_hosting_emulator",
 )
-#: Modules of pytest-xdist that tests of the plugin use, if it is installed.
-_XDIST_MODULES = ("xdist.plugin", "xdist.remote", "xdist.workermanage")
+#: Other modules that a command would import when it uses them first. pytest-xdist may not be
+#: installed.
+_OTHER_MODULES = (
+    "ctypes",
+    "encodings.ascii",
+    "xdist.plugin",
+    "xdist.remote",
+    "xdist.workermanage",
+)
 #: Signals to reset in the child. This process may have inherited that the first three are ignored, and it
 #: handles the last one.
 _RESET_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
@@ -226,7 +233,7 @@ def import_all() -> None:
         for member in pkgutil.walk_packages(package.__path__, f"{name}."):
             if not member.name.endswith("__main__"):
                 importlib.import_module(member.name)
-    for name in _XDIST_MODULES:
+    for name in _OTHER_MODULES:
         with suppress(ImportError):
             importlib.import_module(name)
     from pytest_hosting_emulator import BackgroundEmulator
@@ -234,6 +241,11 @@ def import_all() -> None:
     # Use an emulator once, so that objects that are created at first use exist before the first job.
     with BackgroundEmulator() as emulator, emulator.world():
         pass
+    from hosting_emulator_cli.main import main
+
+    with suppress(SystemExit):
+        sys.argv = ["hosting-emulator", "exec", "--quiet", "--", "true"]
+        main()
     # Exempt our modules from assertion rewriting, because pytest warns if a plugin is already imported.
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] in (*_PACKAGES, "xdist"):

@@ -79,7 +79,7 @@ def _find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
     for route in ROUTES:
         if matched_path not in (None, route.path):
             continue
-        match = route.pattern.fullmatch(path)
+        match = route.match(path)
         if match is None:
             continue
         matched_path = route.path

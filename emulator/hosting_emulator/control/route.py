@@ -82,6 +82,21 @@ class Route:
             return ""
         return IDENTITY_PROVIDER + self.function
 
+    def match(self, path: str) -> re.Match[str] | None:
+        """Return the match of a complete path under the prefix, or None if the path does not match."""
+        # Compare the literal parts first. This is quick, and almost every route fails here, so that a
+        # new process compiles only the few regular expressions that it needs.
+        start, end = self._literal_ends
+        if path.startswith(start) and path.endswith(end):
+            return self.pattern.fullmatch(path)
+        return None
+
+    @cached_property
+    def _literal_ends(self) -> tuple[str, str]:
+        """The parts of the path before the first parameter and after the last one."""
+        path = self.path.rstrip("/")
+        return path.partition("{")[0], path.rpartition("}")[2]
+
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The regular expression that matches a complete path under the prefix."""

@@ -75,6 +75,6 @@ def _provider_route(engine: Engine, request: PageRequest, url: SplitResult) -> R
     for route in ROUTES:
         if not route.is_identity or route.method != request.method:
             continue
-        if route.pattern.fullmatch(rest):
+        if route.match(rest):
             return route
     raise ValueError(f"the identity provider has no {request.method} {url.path[:80]}")
