@@ -22,6 +22,7 @@ import pytest
 from filelock import FileLock
 
 from hosting_emulator.sdk import HostingEmulator
+from tests.support import sampling
 from tests.support.checked_world import CheckedWorld
 from tests.support.http_world import close_idle_connections
 from tests.support.sampling import SAMPLE_VARIABLE, sample_number
@@ -61,13 +62,14 @@ LONGEST_FIRST = (
 )
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Choose the sample once, so that the workers of a run all collect the same tests.
 
     Also set an empty runtime folder and an empty folder for temporary files, which the workers share.
     The developer's own emulators are registered in the usual ones, and are not found from here.
     """
     os.environ[SAMPLE_VARIABLE] = str(sample_number())
+    sampling.omits_torture = "not torture" in config.getoption("markexpr")
     if "PYTEST_XDIST_WORKER" not in os.environ:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", gettempdir())
         os.environ["TMPDIR"] = mkdtemp(prefix="emulator-tests-")

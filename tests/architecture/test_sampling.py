@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import sampling
 from tests.support.sampling import SAMPLE_VARIABLE, commit_number, rotating, sample_number
 
 ROWS = [f"row {number}" for number in range(10)]
@@ -46,12 +47,21 @@ def test_consecutive_commits_try_all_rows(first_number: int, count: int) -> None
     assert sorted({row for sample in samples for row in sample}) == ROWS
 
 
-def test_the_rows_outside_the_sample_are_torture() -> None:
+def test_the_rows_outside_the_sample_are_torture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "omits_torture", False)
     parameters = rotating(ROWS, 4, number=1)
 
     others = [row for row in parameters if not isinstance(row, str)]
     assert [row.marks for row in others] == [(pytest.mark.torture,)] * 6
     assert sorted([*chosen_rows(parameters), *(row.values[0] for row in others)]) == ROWS
+
+
+def test_a_run_without_torture_collects_only_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "omits_torture", False)
+    sample = chosen_rows(rotating(ROWS, 4, number=1))
+
+    monkeypatch.setattr(sampling, "omits_torture", True)
+    assert rotating(ROWS, 4, number=1) == sample
 
 
 def test_each_commit_has_another_number(repository: Path) -> None:
