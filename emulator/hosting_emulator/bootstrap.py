@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.app import App
 from hosting_emulator.calls.inputs import load_models as load_models
+from hosting_emulator.conduct.observation import Observations
 from hosting_emulator.contract.assumption_table import warnings_of
 from hosting_emulator.contract.assumptions import AssumptionRefused
 from hosting_emulator.contract.shell import command_line
@@ -135,6 +136,7 @@ class Emulator:
         self._request_stop = request_stop
         self._instance = token_hex(16)
         self._library = ScenarioLibrary(settings.library)
+        self._observations = Observations()
         self._watch: asyncio.Task[None] | None = None
         self._servers: list[tuple[asyncio.Server, SSLContext | None]] = []
         #: The task that reopens ports after a fault has closed them.
@@ -329,7 +331,7 @@ class Emulator:
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         # If the public URL is on another machine, requests arrive through a proxy.
         site.is_behind_proxy = is_reached_from_outside(site.public_url)
-        app = App(self.worlds, site, self._facts(), self._library)
+        app = App(self.worlds, site, self._facts(), self._library, self._observations)
         functions = ServerFunctions(app.docs_url, app.date_s, app.request_id, self._refuse)
         self._http = Server(app.handle, functions)
         try:
@@ -347,6 +349,14 @@ class Emulator:
         except BaseException:
             await self.stop()
             raise
+
+    def has_seen_nothing(self, observation_id: str) -> bool:
+        """Return whether an observation exists and is still as it began.
+
+        Since it began, no request has arrived, and no world has changed. Another thread may call this
+        while nothing sends requests.
+        """
+        return self._observations.has_seen_nothing(observation_id)
 
     def _facts(self) -> Facts:
         """Return the information about this process that the control API needs."""

@@ -1,7 +1,9 @@
 """The watch judges each exchange exactly once and delays no request."""
 
 import tracemalloc
+from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import pytest
 from msgspec import to_builtins
@@ -130,6 +132,61 @@ def test_a_report_lists_the_requests_whose_responses_have_not_been_sent():
         {"world": "default", "n": 2, "method": "PUT", "path": api.project_path("domains")}
     ]
     assert observation.report().in_progress == []
+
+
+def test_a_new_observation_has_seen_nothing():
+    worlds = new_worlds()
+    worlds.create("first", "seed", world_origin(), ephemeral=True)
+
+    assert ProcessObservation("observation-1", worlds, None).has_seen_nothing()
+
+
+def _send_request(worlds: Any, engine: Any) -> None:
+    InProcess(engine=engine).dns()
+
+
+def _create_world(worlds: Any, engine: Any) -> None:
+    worlds.create("second", "seed", world_origin(), ephemeral=True)
+
+
+def _create_and_delete_world(worlds: Any, engine: Any) -> None:
+    _create_world(worlds, engine)
+    worlds.delete("second")
+
+
+def _delete_world(worlds: Any, engine: Any) -> None:
+    worlds.delete("first")
+
+
+def _change_world(worlds: Any, engine: Any) -> None:
+    InProcess(engine=engine).advance("1s")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [_send_request, _create_world, _create_and_delete_world, _delete_world, _change_world],
+)
+def test_an_observation_has_seen_whatever_happened(act: Callable[[Any, Any], None]):
+    worlds = new_worlds()
+    engine = worlds.create("first", "seed", world_origin(), ephemeral=True)
+    observation = ProcessObservation("observation-1", worlds, None)
+    act(worlds, engine)
+
+    assert not observation.has_seen_nothing()
+
+
+def test_a_request_in_progress_has_been_seen():
+    api = JudgedWorld()
+    observation = ProcessObservation("observation-1", new_worlds(), ["none"])
+    observation.watch(api.engine)
+    seen_nothing: list[bool] = []
+
+    def look() -> None:
+        seen_nothing.append(observation.has_seen_nothing())
+
+    api.send_delayed(1000, "PUT", api.project_path("domains"), key="a", between=look)
+
+    assert seen_nothing == [False]
 
 
 def test_a_closed_observation_watches_no_world():

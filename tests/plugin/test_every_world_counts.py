@@ -168,6 +168,63 @@ def test_each_mistake_is_reported_for_its_own_test_only(suite: Suite):
     result.stdout.fnmatch_lines(["*ERROR at teardown of test_careless*"])
 
 
+def test_a_mistake_after_tests_without_requests_is_reported_for_its_own_test_only(suite: Suite):
+    suite.write(
+        test_it="""
+        from calling import ask
+
+        def test_careful(hosting_emulator):
+            ask(hosting_emulator, "edge-dns")
+
+        def test_without_emulator():
+            pass
+
+        def test_without_emulator_either():
+            pass
+
+        def test_careless(hosting_emulator_server):
+            ask(hosting_emulator_server.control.world(), "domains", "PUT")
+
+        def test_without_emulator_again():
+            pass
+        """
+    )
+
+    result = suite.run(ERROR)
+
+    result.assert_outcomes(passed=5, errors=1)
+    result.stdout.fnmatch_lines(["*ERROR at teardown of test_careless*"])
+
+
+@pytest.mark.parametrize(("server", "count"), [("thread", 3), ("process", 5)])
+def test_an_observation_that_has_seen_nothing_serves_the_next_test(
+    suite: Suite, server: str, count: int
+):
+    """An emulator in this process is asked without a request whether anything has happened."""
+    suite.write(
+        test_it=f"""
+        from calling import ask
+
+        def test_first(hosting_emulator):
+            ask(hosting_emulator, "edge-dns")
+
+        def test_without_emulator():
+            pass
+
+        def test_without_emulator_either():
+            pass
+
+        def test_last(hosting_emulator_server):
+            with hosting_emulator_server.control.observe() as observation:
+                assert observation.id == "observation-{count}"
+        """
+    )
+
+    result = suite.run(f"--hosting-emulator-server={server}")
+
+    result.assert_outcomes(passed=4)
+
+
 def test_a_fork_of_a_shared_world_is_judged_with_that_world(suite: Suite):
     suite.write(
         test_it="""

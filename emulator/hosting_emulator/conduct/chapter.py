@@ -42,6 +42,17 @@ class Chapter:
         return self.engine.log.count - self._after
 
     @property
+    def has_seen_nothing(self) -> bool:
+        """Whether the chapter is still as it began: the world is the same, and no request has arrived."""
+        return (
+            self.ended is None
+            and self.requests == 0
+            and not self.engine.log.in_progress
+            and not self.watch.errors.count
+            and self.engine.world is self.first_world
+        )
+
+    @property
     def world(self) -> World | None:
         """The world's current state or, after the chapter's end, the world's final state.
 

@@ -97,6 +97,7 @@ class ProcessObservation:
         for engine in worlds:
             if self._names is None or engine.world.name in self._names:
                 self.begin_chapter(engine, engine.log.count)
+        self._first_count = self._next_index
         worlds.observers.append(self)
 
     def on_open(self, engine: Engine, source: Engine | None) -> None:
@@ -159,6 +160,18 @@ class ProcessObservation:
             if observer in engine.log.observers:
                 engine.log.observers.remove(observer)
         self._open.clear()
+
+    def has_seen_nothing(self) -> bool:
+        """Return whether the observation is still as it began.
+
+        Since it began, no request has arrived, and no world has changed. Another thread may call this
+        while nothing sends requests.
+        """
+        return (
+            self._next_index == self._first_count
+            and not self._errors.count
+            and all(chapter.has_seen_nothing for chapter in list(self._chapters.values()))
+        )
 
     def chapter(self, index: int) -> Chapter | None:
         """Return the chapter with this index, or None if there is no such chapter."""
@@ -277,6 +290,11 @@ class Observations:
         if observation is not None:
             observation.used_s = now_s
         return observation
+
+    def has_seen_nothing(self, id_: str) -> bool:
+        """Return whether there is an observation with this id that is still as it began."""
+        observation = self._by_id.get(id_)
+        return observation is not None and observation.has_seen_nothing()
 
     def end(self, observation: ProcessObservation) -> None:
         """End an observation and remove it."""
