@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+
 import pytest
 
 from hosting_emulator_lab.contract_check.checks.authentication import (
+    authenticate_in_other_ways,
     replay_as_others,
     send_invalid_tokens,
 )
 from hosting_emulator_lab.contract_check.response import ServerResponse
-from tests.lab.contract_check.scripted_server import Reply, new_run, problem, verdict_of
+from tests.lab.contract_check.scripted_server import (
+    Reply,
+    make_check,
+    new_run,
+    problem,
+    verdict_of,
+)
 
 _UNSIGNED = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0"
 _REFUSED = problem(401, "unauthenticated")
@@ -62,6 +72,50 @@ def test_a_token_that_nobody_issued_must_be_refused(reply: Reply, differing: lis
     assert [key for key in keys if verdict_of(run, key).startswith("differs")] == differing
     if reply == _REFUSED:
         assert all(verdict_of(run, key).startswith("holds") for key in keys)
+
+
+_TOKEN = "owner-token"
+_AS_PASSWORD = f"Basic {b64encode(f'user:{_TOKEN}'.encode()).decode()}"
+
+
+@pytest.mark.parametrize(
+    ("is_accepted", "purposes"),
+    [
+        (
+            lambda headers: headers.get("Authorization", "").startswith("Basic "),
+            ["another scheme", "the token under the scheme Basic", "the token as a password"],
+        ),
+        (
+            lambda headers: headers.get("Authorization") == _AS_PASSWORD,
+            ["the token as a password"],
+        ),
+        (
+            lambda headers: headers.get("Authorization") == f"Token {_TOKEN}",
+            ["the token under the scheme Token"],
+        ),
+        (lambda headers: headers.get("Authorization") == _TOKEN, ["the token without a scheme"]),
+        (lambda headers: _TOKEN in headers.get("Cookie", ""), ["the token in cookies"]),
+        (
+            lambda headers: "Authorization" not in headers,
+            ["without a token", "the token in cookies"],
+        ),
+    ],
+)
+def test_a_token_in_the_wrong_place_must_be_refused(
+    is_accepted: Callable[[Mapping[str, str]], bool], purposes: list[str]
+) -> None:
+    run = make_check(
+        authenticate_in_other_ways,
+        lambda request: Reply({}) if is_accepted(request.headers) else _REFUSED,
+        token=_TOKEN,
+    )
+
+    accepted_purposes = {
+        row.response.purpose: None
+        for row in run.evidence.differences
+        if row.response is not None and row.fault == "it should have been refused"
+    }
+    assert list(accepted_purposes) == purposes
 
 
 @pytest.mark.parametrize("outsider_token", [None, "outsider"])

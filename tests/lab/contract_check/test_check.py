@@ -191,5 +191,7 @@ def test_the_zone_of_dev_origins_contains_no_name_of_a_world(base_url: str, zone
     )
 
     assert report["assumptions"]["dev_zone"] == zone
+    (row,) = (row for row in report["observed"] if row["name"] == "dev_zone")
+    assert row["observed"] == zone
     assert report["base_url"] == base_url
     assert report["allowed"] == ["tickets"]

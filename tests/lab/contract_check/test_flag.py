@@ -304,17 +304,26 @@ def test_each_mistake_of_the_flag_is_reported(server: Server, expected: list[str
     assert [fault for fault in reported if fault not in repeated] == expected
 
 
-def test_the_key_of_the_first_request_must_not_be_accepted_for_another_body() -> None:
-    class ForgetsBodies(Server):
+_HIDDEN = Reply({"project_id": PROJECT_ID, "enabled": False, "enabled_at": None})
+
+
+@pytest.mark.parametrize(
+    ("reused", "fault"),
+    [
+        (_HIDDEN, "the key was used for another request"),
+        (_FORBIDDEN, "its code should be idempotency_key_reused"),
+    ],
+)
+def test_the_key_of_the_first_request_must_be_refused_for_another_body(
+    reused: Reply, fault: str
+) -> None:
+    class RespondsOtherwise(Server):
         def __call__(self, request: Request) -> Reply:
             reply = super().__call__(request)
-            if reply.status == 409:
-                return Reply({"project_id": PROJECT_ID, "enabled": False, "enabled_at": None})
-            return reply
+            return reused if reply.status == 409 else reply
 
-    assert faults(checked(ForgetsBodies())) == [
-        "flag.reused condition.reused: hide, the same key, another body: "
-        "the key was used for another request"
+    assert faults(checked(RespondsOtherwise())) == [
+        f"flag.reused condition.reused: hide, the same key, another body: {fault}"
     ]
 
 

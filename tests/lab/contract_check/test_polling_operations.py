@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from hosting_emulator_lab.contract_check.checks.polling_operations import poll_operations
+from hosting_emulator_lab.contract_check.checks.polling_operations import (
+    poll_as_others,
+    poll_operations,
+)
 from hosting_emulator_lab.contract_check.run import CheckRun
 from tests.lab.contract_check.scripted_server import (
     PROJECT_ID,
@@ -331,6 +335,31 @@ def test_an_id_of_any_characters_is_part_of_the_path_of_an_operation() -> None:
     run, _ = checked(server)
 
     assert run.operation_path == "/v1/operations/{operation_id}"
+
+
+@pytest.mark.parametrize(
+    ("outsider_token", "purposes"),
+    [(None, ["no such operation"]), ("outsider", ["as an outsider", "no such operation"])],
+)
+def test_an_operation_must_not_be_found_by_others_or_if_it_does_not_exist(
+    outsider_token: str | None, purposes: list[str]
+) -> None:
+    server = Server(_SUCCEEDED)
+
+    def find_everything(request: Request) -> Reply:
+        return _SUCCEEDED if "/operations/" in request.path else server(request)
+
+    run = new_run(find_everything, outsider_token=outsider_token)
+    run.accept(run.call("apply_project_domains"), partial(run.call, "apply_project_domains"))
+    run.operation_path = "/v1/operations/{operation_id}"
+
+    poll_as_others.make(run)
+
+    assert purposes == [
+        row.response.purpose
+        for row in run.evidence.differences
+        if row.response is not None and row.keys == ("condition.missing",)
+    ]
 
 
 def test_operations_without_a_known_path_are_not_polled() -> None:

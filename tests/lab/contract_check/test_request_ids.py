@@ -52,10 +52,12 @@ def test_what_a_server_does_with_request_ids_is_observed(
     valid: Reply, empty: Reply, too_long: Reply, values: dict[str, str], notes: list[str]
 ) -> None:
     lengths: list[int] = []
+    refused_lengths: set[int] = set()
 
     def respond(request: Request) -> Reply:
         length = len(request.headers["X-Request-Id"])
         if UNUSED_ID in request.path:
+            refused_lengths.add(length)
             return problem(404, "resource_not_found")
         lengths.append(length)
         return {0: empty, 129: too_long}.get(length, valid)
@@ -63,6 +65,7 @@ def test_what_a_server_does_with_request_ids_is_observed(
     run = make_check(send_request_ids, respond)
 
     assert lengths == [1, 128, 0, 129]
+    assert refused_lengths == {1, 128, 0, 129}
     assert faults_of(run) == []
     assert run.behavior.values == values
     assert run.behavior.notes == notes

@@ -112,6 +112,20 @@ def test_the_check_stops_after_three_requests_in_a_row_without_a_response() -> N
     assert str(stop.value) == "the server did not respond to 3 requests in a row"
 
 
+@pytest.mark.parametrize(("observed", "name"), [(None, "environment"), ("env", "env")])
+def test_a_required_parameter_has_the_name_that_was_observed(
+    observed: str | None, name: str
+) -> None:
+    server = Server(Reply({}))
+    run = make_check(read_dns, server)
+    if observed is not None:
+        run.behavior.record("environment_parameter", observed)
+
+    run.call("read_database_compute")
+
+    assert server.requests[-1].query == {name: "dev"}
+
+
 @pytest.mark.parametrize(("token", "is_secret"), [("12345678", True), ("1234567", False)])
 def test_a_token_of_eight_characters_or_more_must_not_be_in_a_response(
     token: str, is_secret: bool

@@ -330,6 +330,12 @@ def test_an_object_without_any_expected_field_proves_nothing_about_the_response(
     assert judged.verdict("domains.call")[0] == "holds"
 
 
+def test_the_form_of_the_timestamps_in_responses_is_observed() -> None:
+    observed = Judged(response_of("operation")).behavior.observed_assumptions()
+
+    assert observed["timestamp_form"] == "milliseconds"
+
+
 @pytest.mark.parametrize(
     ("phase", "verdict"), [("queued", "holds"), ("building", "undecided"), (None, "differs")]
 )

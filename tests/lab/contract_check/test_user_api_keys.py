@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -196,6 +197,31 @@ def test_a_key_that_breaks_the_contract_has_these_faults(server: Server, faults:
 
     observed = [f"{' '.join(row.keys)}: {row.fault}" for row in run.evidence.differences]
     assert list(dict.fromkeys(observed)) == faults
+
+
+def test_two_idempotency_keys_that_differ_in_case_must_not_create_the_same_key() -> None:
+    class IgnoresCaseAndNames(Server):
+        def __call__(self, request: Request) -> Reply:
+            assert request.body is not None
+            key = request.headers["Idempotency-Key"].lower()
+            name = self._names.get(key, request.body["name"])
+            headers = {**request.headers, "Idempotency-Key": key}
+            return super().__call__(replace(request, headers=headers, body={"name": name}))
+
+    run = make_check(create_user_api_key, IgnoresCaseAndNames())
+
+    faults = {row.fault for row in run.evidence.differences if row.keys == ("idempotency-key",)}
+    assert faults == {"two keys that differ only in case count as one"}
+
+
+@pytest.mark.parametrize(
+    ("value", "prefix"),
+    [("phk_" + "a" * 43, "phk_"), ("sk_live_" + "a" * 43, "sk_"), ("A" * 43, None)],
+)
+def test_the_prefix_of_a_key_is_observed_if_it_has_one(value: str, prefix: str | None) -> None:
+    run = make_check(create_user_api_key, Server(edit(value=value)))
+
+    assert run.behavior.values.get("key_prefix") == prefix
 
 
 @pytest.mark.parametrize(
