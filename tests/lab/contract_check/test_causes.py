@@ -314,6 +314,19 @@ def test_the_cause_of_the_most_differences_comes_first() -> None:
     assert faults(causes) == ["second", "first"]
 
 
+def test_two_unexpected_statuses_are_two_causes() -> None:
+    moved = replace(response("a"), status=301)
+    causes = causes_of(
+        [
+            difference(("dns.call",), moved, ""),
+            difference(("flag.call",), replace(response("b"), status=301), ""),
+            difference(("tickets.call",), replace(response("c"), status=302), ""),
+        ]
+    )
+
+    assert [cause.count for cause in causes] == [2, 1]
+
+
 def test_causes_of_equally_many_differences_have_the_order_of_the_contract() -> None:
     causes = causes_of(
         [

@@ -10,6 +10,7 @@ import pytest
 from hosting_emulator_lab.contract_check.checks.polling_operations import (
     poll_as_others,
     poll_operations,
+    poll_remaining_operations,
 )
 from hosting_emulator_lab.contract_check.run import CheckRun
 from tests.lab.contract_check.scripted_server import (
@@ -240,6 +241,14 @@ _ENDED_WITH_DEPLOYMENT = operation("succeeded", deployment_id=_DEPLOYMENT_ID, re
             ["operation.deployment_id: it does not name its deployment in every state"],
         ),
         (
+            Server(
+                _ENDED_WITH_DEPLOYMENT,
+                problem(404, "resource_not_found"),
+                accepted=_WITH_DEPLOYMENT,
+            ),
+            ["durable: it should have succeeded"],
+        ),
+        (
             Server(_ENDED_WITH_DEPLOYMENT),
             ["operation.deployment_id: it does not name its deployment in every state"],
         ),
@@ -335,6 +344,28 @@ def test_an_id_of_any_characters_is_part_of_the_path_of_an_operation() -> None:
     run, _ = checked(server)
 
     assert run.operation_path == "/v1/operations/{operation_id}"
+
+
+def test_an_operation_must_not_be_older_than_an_event_before_it_was_started() -> None:
+    server = Server(_SUCCEEDED)
+    run = new_run(server)
+    run.times.record_event(2_000_000_000_000)
+
+    run.accept(run.call("apply_project_domains"), partial(run.call, "apply_project_domains"))
+
+    assert "operation.times: created_at is earlier than events before the request" in faults(run)
+
+
+@pytest.mark.parametrize("path", ["/v1/operations/{operation_id}", ""])
+def test_the_remaining_operations_are_polled_to_their_end_if_their_path_is_known(path: str) -> None:
+    server = Server(_RUNNING, _SUCCEEDED)
+    run = new_run(server)
+    run.call("apply_project_domains")
+    run.operation_path = path
+
+    poll_remaining_operations.make(run)
+
+    assert server.paths[1:] == ([f"/v1/operations/{_ID}"] * 2 if path else [])
 
 
 @pytest.mark.parametrize(

@@ -330,6 +330,13 @@ def test_an_object_without_any_expected_field_proves_nothing_about_the_response(
     assert judged.verdict("domains.call")[0] == "holds"
 
 
+def test_each_credential_in_a_document_is_reported() -> None:
+    response = changed("dns", password="x", private_key="x")
+
+    faults = [fault for fault in Judged(response).faults if "dns.no-credentials" in fault]
+    assert len(faults) == 2
+
+
 def test_the_form_of_the_timestamps_in_responses_is_observed() -> None:
     observed = Judged(response_of("operation")).behavior.observed_assumptions()
 

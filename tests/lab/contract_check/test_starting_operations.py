@@ -11,6 +11,7 @@ from hosting_emulator_lab.contract_check.checks.starting_operations import (
     initialize_source,
     start_with_each_role,
 )
+from hosting_emulator_lab.contract_check.declared_check import Check
 from hosting_emulator_lab.contract_check.run import CheckRun, UsedKey
 from tests.lab.contract_check.scripted_server import (
     PROJECT_ID,
@@ -384,6 +385,21 @@ def test_a_key_of_another_call_is_reused(reply: Reply, verdict: str, scope: str 
 
     assert verdict_of(run, "domains.reused").startswith(verdict)
     assert run.behavior.values.get("idempotency_scope") == scope
+
+
+@pytest.mark.parametrize("declared_check", [initialize_source, apply_domains])
+def test_an_operation_is_repeated_without_a_token_and_as_an_outsider(declared_check: Check) -> None:
+    server = Server()
+
+    run = make_check(declared_check, server, outsider_token="outsider")
+
+    # The server does not check who sends a request.
+    assert [fault for fault in faults(run) if "outsider" in fault] == [
+        "condition.missing: the same key, as an outsider: it should have been refused"
+    ]
+    assert verdict_of(run, "bearer").endswith(
+        "(the same key, without a token): 401 unauthenticated"
+    )
 
 
 def test_each_role_starts_the_operations_that_the_check_may_start() -> None:
