@@ -219,7 +219,8 @@ def test_the_refusal_of_a_newer_journal_names_its_version(tmp_path):
     path.write_bytes(checked_line(b"journal", b'{"format":8,"written_by":"4.2.0"}'))
 
     with pytest.raises(
-        FormatRefused, match=r"journal\.ndjson: its format is 8.*use hosting-emulator 4\.2\.0"
+        FormatRefused,
+        match=r"journal\.ndjson: its format is 8.*use hosting-emulator 4\.2\.0, or use another --data-dir,",
     ):
         JournalLines(path, last=True)
 

@@ -146,6 +146,18 @@ def test_a_row_with_a_field_of_a_later_build_is_not_taken_for_damage(world):
         read_row(table, key, {**document, "region": "eu"})
 
 
+def test_a_snapshot_with_a_field_of_a_later_build_is_refused_with_advice(path):
+    document = json.loads(path.read_bytes())
+    next(iter(document["projects"].values()))["region"] = "eu"
+    path.write_text(json.dumps(document))
+
+    with pytest.raises(
+        FormatRefused,
+        match="use the hosting-emulator that wrote the file, or use another --data-dir,",
+    ):
+        read_snapshot(path, complain=lambda _: None)
+
+
 def test_a_manual_change_of_a_snapshot_is_refused_with_advice(path):
     document = json.loads(path.read_bytes())
     next(iter(document["projects"].values()))["flag_enabled"] = False

@@ -12,7 +12,8 @@ import pytest
 from hosting_emulator.storage import keeper as keepers
 from hosting_emulator.storage.recovery import salvage
 from hosting_emulator.storage.snapshot import write_snapshot
-from tests.support.worlds_on_disk import WorldFolder, make_changes, world_folder
+from tests.support.in_process import fresh_world
+from tests.support.worlds_on_disk import WorldFolder, make_changes, open_directory, world_folder
 
 
 class Syncs:
@@ -26,13 +27,17 @@ class Syncs:
 
     def unsynced(self, folder: Path) -> list[str]:
         """Return the snapshots and journals whose content or name a crash of the machine could lose."""
-        synced_names = self._names.get(folder.stat().st_ino, set())
+        synced_names = self.synced_names(folder)
         return sorted(
             path.name
             for path in (*folder.glob("snapshot.json"), *folder.glob("journal*.ndjson"))
             if path.name not in synced_names
             or self._sizes.get(path.stat().st_ino) != path.stat().st_size
         )
+
+    def synced_names(self, folder: Path) -> set[str]:
+        """Return the names that the folder had when it was last synced."""
+        return self._names.get(folder.stat().st_ino, set())
 
     def _sync(self, descriptor: int) -> None:
         self._fsync(descriptor)
@@ -63,6 +68,16 @@ async def test_a_new_world_and_its_changes_are_synced(tmp_path: Path, syncs: Syn
 
         await wait_for_sync(stored_world)
         assert syncs.unsynced(stored_world.path) == []
+
+
+def test_the_folder_of_a_new_world_is_synced(tmp_path: Path, syncs: Syncs) -> None:
+    directory = open_directory(tmp_path / "data", durability="disk")
+
+    directory.keep(fresh_world(), fresh=True)
+
+    assert syncs.synced_names(tmp_path / "data" / "worlds") == {"default"}
+    assert "worlds.json" in syncs.synced_names(tmp_path / "data")
+    directory.close()
 
 
 def test_a_replaced_world_is_synced(tmp_path: Path, syncs: Syncs) -> None:

@@ -147,6 +147,7 @@ def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_valu
         ("operations", "state", "flying"),
         ("operations", "phase", "flying"),
         ("operations", "kind", "flying"),
+        ("operations", "profile", "slowly"),
         ("operations", "step", 99),
         ("operations", "step", -1),
         ("operations", "deployment_id", "nothing"),

@@ -61,14 +61,13 @@ class FormatRefused(StateRefused):
 def locate(path: object, advice: str = "") -> Iterator[None]:
     """Add `path` and `advice` to the message of any StateRefused raised in the `with` block.
 
-    `advice` says what to do about a damaged file. For an intact file in a different format, fixed
-    advice is added instead. If `advice` is empty, no advice is added in either case.
+    `advice` says what to do about a damaged file, and is added unless it is empty. For an intact
+    file in a different format, fixed advice is added instead.
     """
     try:
         yield
     except FormatRefused as refused:
-        ending = f", {_FORMAT_ADVICE}" if advice else ""
-        raise FormatRefused(f"{path}: {refused}{ending}") from None
+        raise FormatRefused(f"{path}: {refused}, {_FORMAT_ADVICE}") from None
     except StateRefused as refused:
         ending = f"; {advice}" if advice else ""
         raise type(refused)(f"{path}: {refused}{ending}") from None
