@@ -44,9 +44,11 @@ KINDS = (
 #: The kinds of wire faults that only `judge` tries by default. Each of them makes a client wait for
 #: its whole time limit.
 WAITING_KINDS = ("stalled_response",)
-#: The words for lasting effects. `refused` stands for the problems that a call may return and for
-#: which a retry cannot help.
-OUTCOMES = (*LASTING_EFFECTS, "refused")
+#: The lasting effects that only `judge` tries by default, because each of them makes a client wait.
+WAITING_OUTCOMES = ("long_limit",)
+#: The words for the other lasting effects. `refused` stands for the problems that a call may return and
+#: for which a retry cannot help.
+OUTCOMES = (*[word for word in LASTING_EFFECTS if word not in WAITING_OUTCOMES], "refused")
 #: The delay of a late response in real milliseconds, for a client that waits this long.
 LATE_MS = 1000
 _ORDER = (*KINDS, *WAITING_KINDS, *LASTING_EFFECTS)
@@ -55,6 +57,7 @@ _WORDS = (
     *KINDS,
     *WAITING_KINDS,
     *OUTCOMES,
+    *WAITING_OUTCOMES,
     "wire",
     *[f"abort:{code}" for code in PROBLEMS],
     "abort:*",
@@ -131,9 +134,8 @@ def check_faults(words: Iterable[str]) -> tuple[str, ...]:
         if word not in _WORDS:
             hint = nearest(word, _WORDS)
             if not hint:
-                hint = (
-                    f"; there are {', '.join([*KINDS, *WAITING_KINDS, *OUTCOMES])} and abort:CODE"
-                )
+                words_text = ", ".join([*KINDS, *WAITING_KINDS, *OUTCOMES, *WAITING_OUTCOMES])
+                hint = f"; there are {words_text} and abort:CODE"
             raise ValueError(f"there is no fault {word!r}{hint}")
     return distinct_words
 

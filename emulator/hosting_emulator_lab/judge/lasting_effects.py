@@ -197,6 +197,13 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
         {"abort": {"code": "rate_limited", "retry_after_seconds": 1}},
         "fault",
     ),
+    # Longer than the pauses that clients usually make, so that a client that shortens the wait is seen.
+    "long_limit": LastingEffect(
+        "done",
+        "gets rate_limited once, with 6 seconds in Retry-After",
+        {"abort": {"code": "rate_limited", "retry_after_seconds": 6}, "times": 1},
+        "fault",
+    ),
     "reconcile": LastingEffect(
         "done",
         "starts an operation that needs reconciliation twice, and then succeeds",

@@ -11,6 +11,7 @@ from hosting_emulator_lab.judge.fault_points import (
     KINDS,
     OUTCOMES,
     WAITING_KINDS,
+    WAITING_OUTCOMES,
     FaultPoint,
     kind_of,
 )
@@ -35,6 +36,9 @@ _ONCE_FOR_EACH_CALL = (
 #: The faults that are tried once at a call that reads, and once at a call that changes something. A client
 #: has few places where it reads the body of a response, and each such trial takes a whole time limit.
 _ONCE_FOR_READS_AND_CHANGES = ("stalled_response",)
+#: The faults that are tried once, at the first request that can meet them. A client has one place where
+#: it reads Retry-After, and such a trial takes as long as the wait.
+_ONCE = ("long_limit",)
 #: Statuses from here on are refusals.
 _FIRST_REFUSAL = 400
 #: The most informative faults, in order. Effects for which a patient client waits come early, so
@@ -43,6 +47,7 @@ _FIRST = (
     "timeout",
     "stalled_response",
     "stick",
+    "long_limit",
     "token_expired",
     "value_lost",
     "connection_reset",
@@ -86,7 +91,7 @@ def plan_trials(requests: Sequence[NumberedRequest], seeds: Iterable[str]) -> Tr
 
     Each of `seeds` is the seed of a trial with varied responses. The same requests get the same plan.
     """
-    planned = plan_points(requests, faults=(*KINDS, *WAITING_KINDS, *OUTCOMES))
+    planned = plan_points(requests, faults=(*KINDS, *WAITING_KINDS, *OUTCOMES, *WAITING_OUTCOMES))
     refused = {request.name for request in requests if request.exchange.status >= _FIRST_REFUSAL}
     points = sorted(_without_repetitions(planned.points, refused), key=_rank)
     required: list[FaultTrial] = []
@@ -126,6 +131,8 @@ def _without_repetitions(
 
 def _repeated_trial(point: FaultPoint) -> tuple[str, str] | None:
     """Return what all points have in common that one trial represents, or None for other points."""
+    if point.fault in _ONCE:
+        return "all", point.fault
     if point.fault in _ONCE_FOR_EACH_CALL:
         return point.call, point.fault
     if point.fault in _ONCE_FOR_READS_AND_CHANGES:

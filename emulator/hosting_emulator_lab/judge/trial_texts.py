@@ -26,7 +26,7 @@ _KINDS = {
 #: Descriptions of an altered part of responses, by kind of change.
 _ALTERATIONS: dict[AlterationChange, str] = {
     "remove": "the responses to {place} have no {part}",
-    "set": "{part} has the opposite value in the responses to {place}",
+    "set": "{part} has another value in the responses to {place}",
     "reorder": "{part} is reversed in the responses to {place}",
     "header": "{part} is missing in the responses to {place}",
     "status": "{part} of the responses to {place} is replaced with another of the same class",

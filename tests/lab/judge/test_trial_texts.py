@@ -49,7 +49,7 @@ EFFECTS_BEFORE = {
         ),
         (
             "alter/set_project_powered_by_flag/2xx/set:/enabled",
-            "enabled has the opposite value in the responses to set_project_powered_by_flag",
+            "enabled has another value in the responses to set_project_powered_by_flag",
         ),
         (
             "alter/list_deployments/2xx/reorder:/items",

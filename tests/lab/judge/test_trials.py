@@ -104,8 +104,8 @@ NO_CALL = "there is no call 'list_deployment'; did you mean list_deployments?"
         ),
         (
             "list_deployments#1/zzz/lasting",
-            f"there is no fault 'zzz'; there are {', '.join([*KINDS, *WAITING_KINDS, *OUTCOMES])} "
-            "and abort:CODE",
+            f"there is no fault 'zzz'; there are {', '.join([*KINDS, *WAITING_KINDS, *OUTCOMES])}, "
+            "long_limit and abort:CODE",
         ),
     ],
 )
@@ -190,6 +190,12 @@ def test_an_expired_token_and_a_response_that_never_comes_are_tried_once_at_each
         calls = [trial.point.call for trial in plan.required if trial.point.fault == fault]
         assert sorted(calls) == sorted(set(CALLS))
         assert not [trial for trial in plan.others if trial.point.fault == fault]
+
+
+def test_a_long_wait_before_a_retry_is_tried_once(plan: TrialPlan) -> None:
+    trials = [*plan.required, *plan.others]
+    limited = [trial.point for trial in trials if trial.point.fault == "long_limit"]
+    assert [point.number for point in limited] == [1]
 
 
 def test_a_body_that_stalls_is_tried_once_at_a_read_and_once_at_a_change(plan: TrialPlan) -> None:
