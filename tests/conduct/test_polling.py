@@ -179,16 +179,23 @@ def test_polling_an_ended_operation_is_a_finding(client: JudgedWorld):
     assert (finding.rule, finding.requests) == (AFTER_END, [2, 3, 4, 5])
 
 
-@pytest.mark.parametrize(("after_s", "severity"), [(3600, "note"), (0.1, "warning")])
-def test_a_single_poll_long_after_the_end_is_only_a_note(
-    client: JudgedWorld, after_s: float, severity: str
-):
+@pytest.mark.parametrize("after_s", [3600, 0.1, 0])
+def test_a_single_poll_after_the_end_is_only_a_note(client: JudgedWorld, after_s: float):
     operation = ended(client)
     client.pass_time(after_s)
     client.poll(operation)
 
     (finding,) = client.findings()
-    assert (finding.rule, finding.severity, finding.requests) == (AFTER_END, severity, [2, 3])
+    assert (finding.rule, finding.severity, finding.requests) == (AFTER_END, "note", [2, 3])
+
+
+def test_a_second_poll_immediately_after_the_end_is_a_warning(client: JudgedWorld):
+    operation = ended(client)
+    client.poll(operation)
+    client.poll(operation)
+
+    (finding,) = client.findings()
+    assert (finding.rule, finding.severity) == (AFTER_END, "warning")
 
 
 @pytest.mark.parametrize(("each_s", "severity"), [(10, "warning"), (60, "note")])

@@ -339,7 +339,7 @@ _RULES = (
         ),
         instead=with_states("Stop polling when the state is {ends}."),
         exceptions=(
-            "A single further poll, at least a second later, is a note. Polls that are at least "
+            "A single further poll is a note. Polls that are at least "
             "half a minute apart, or that come between other requests, are also notes, because "
             "dashboards poll in this way."
         ),

@@ -22,9 +22,6 @@ _FIRST_POLLS = 6
 #: Up to this many early polls on new connections may be the first polls from programs that have
 #: just started.
 _STARTED_PROGRAMS = 2
-#: A client that polls again within this many milliseconds after a response that showed an
-#: operation's end did not notice the end.
-_IMMEDIATELY_MS = 1000
 #: A client that lets this many milliseconds pass between polls is not waiting for the operation to
 #: end.
 _OCCASIONAL_MS = 30_000
@@ -261,10 +258,9 @@ def _polled_after_end(
     end: _End, poll: ExchangeView, operation_key: _OperationKey, workers: int
 ) -> Finding:
     is_own = poll.connection_use is end.last.connection_use
-    # With several workers, an immediate poll proves nothing, because each worker has to see the end
-    # itself.
-    is_immediate = workers == 1 and is_own and not poll.waited(end.last, _IMMEDIATELY_MS)
-    is_loop = is_immediate or end.polls > max(workers, 1 if is_own else 2)
+    # Each worker has to see the end itself. A program may also read an ended operation once more, for
+    # example to show it.
+    is_loop = end.polls > max(workers, 1 if is_own else 2)
     is_sure = is_loop and poll.knows_response(end.last) == "surely"
     group = (operation_key, workers > 1)
     return Finding("polled-after-end", end.first, poll, sure=is_sure, group=group)
