@@ -46,6 +46,8 @@ _NO_DATABASE = (
 )
 _OPERATION_STATES = "state | enum queued, running, succeeded, failed, cancelled"
 
+#: The evidence that a client prints its token.
+TOKEN_IN_OUTPUT = "the output contains the token that the command gets in HOSTING_TOKEN"
 _TEXTS = (
     CauseText(
         id="needs-plain-base-url",

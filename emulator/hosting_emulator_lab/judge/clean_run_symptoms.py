@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from hosting_emulator.messages import ConductFinding
 from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial, refused_request
-from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
+from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, TOKEN_IN_OUTPUT, CauseText
 from hosting_emulator_lab.judge.causes import Symptom, rule_cause
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.process_id_keys import process_id_key
@@ -140,5 +140,4 @@ def _process_id_symptom(trial: CleanTrial, key: str) -> tuple[CauseText, Symptom
 
 
 def _token_symptom(run: FinishedRun) -> tuple[CauseText, Symptom]:
-    message = "the output contains the token that the command gets in HOSTING_TOKEN"
-    return CAUSE_TEXTS[_PRINTS_TOKEN], Symptom(str(run.trial), message)
+    return CAUSE_TEXTS[_PRINTS_TOKEN], Symptom(str(run.trial), TOKEN_IN_OUTPUT)

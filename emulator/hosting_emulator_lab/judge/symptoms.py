@@ -10,7 +10,7 @@ from hosting_emulator.messages import ConductFinding
 from hosting_emulator.sdk.conduct_text import request_numbers
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
-from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, CauseText
+from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, TOKEN_IN_OUTPUT, CauseText
 from hosting_emulator_lab.judge.causes import Symptom, rule_cause
 from hosting_emulator_lab.judge.dependency_texts import cause_of_alteration
 from hosting_emulator_lab.judge.failed_tests import failed_tests
@@ -81,6 +81,9 @@ def symptoms_of(
     for finding in result.findings:
         yield rule_cause(finding), finding_symptom(str(result.trial), finding)
     trial = result.trial
+    # A test runner may print what a failed test compares.
+    if result.prints_token and not failed_tests(result.printed_lines):
+        yield CAUSE_TEXTS["prints-token"], Symptom(str(trial), TOKEN_IN_OUTPUT)
     if result.additional_replays and _has_failed_operation(result):
         count = count_text(result.additional_replays, "replay")
         message = f"{count} of a request whose operation had failed"

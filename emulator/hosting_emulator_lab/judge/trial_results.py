@@ -33,8 +33,8 @@ class TrialResult:
     `missing_items` how it shows that the client reports a part of a list as the whole. `varied` are the
     variation points at which responses varied. `printed_lines` are all lines that the command printed.
     `early_end` describes how the client ended silently where the fault interrupted its work.
-    `invalid_request` describes a request that the service refused as invalid, as it refuses none in
-    the clean run.
+    `prints_token` means that the output contains the client's token. `invalid_request` describes a
+    request that the service refused as invalid, as it refuses none in the clean run.
     `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
     contract allows the alteration. `is_refused_anyway` means that the request of the fault is refused
     in the clean run, too. `has_recovered` means that the run failed although its requests succeed as they
@@ -64,6 +64,7 @@ class TrialResult:
     missing_items: str = ""
     early_end: str = ""
     invalid_request: str = ""
+    prints_token: bool = False
     varied: tuple[str, ...] = ()
     printed_lines: tuple[str, ...] = ()
     effect: Effect = "ignores"

@@ -139,6 +139,7 @@ class TrialRuns:
             and has_recovered(observation, clean),
             restarted_operations=_count_restarted(point, observation, clean),
             printed_lines=end.printed_lines or (),
+            prints_token=end.prints_token,
         )
 
     def _varied_trial(self, trial: VariedTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
@@ -205,6 +206,7 @@ class TrialRuns:
             round(end.duration_s, 3),
             output=end.output,
             printed_lines=end.printed_lines or (),
+            prints_token=end.prints_token,
         )
         return result, end
 

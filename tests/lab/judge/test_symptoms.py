@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator_lab.judge.cause_texts import TOKEN_IN_OUTPUT
 from hosting_emulator_lab.judge.causes import Symptom
 from hosting_emulator_lab.judge.symptoms import symptoms_of
 from hosting_emulator_lab.judge.trial_results import TrialResult
@@ -67,6 +68,7 @@ def shown(trial: str, *, follows: bool = True, **fields: Any) -> list[tuple[str,
         ),
         (RESET, {"repeated_items": "11 instead of 7"}, "counts-items-twice", "11 instead of 7"),
         (RESET, {"missing_items": "4 instead of 7"}, "failed-page-ends-list", "4 instead of 7"),
+        (RESET, {"prints_token": True}, "prints-token", TOKEN_IN_OUTPUT),
         (RESET, {"early_end": "it ends after a#1"}, "ends-in-the-middle", "it ends after a#1"),
         (
             FAIL,
@@ -133,6 +135,12 @@ def test_a_client_that_does_the_same_with_a_revoked_authorization_ignores_it(
 
 def test_a_client_may_ignore_a_part_that_is_no_authorization() -> None:
     assert shown(INVERTED, effect="ignores") == []
+
+
+def test_a_test_runner_may_print_a_token_that_a_failed_test_compares() -> None:
+    lines = ("FAILED test_client.py::test_it",)
+
+    assert shown(RESET, prints_token=True, printed_lines=lines) == []
 
 
 def test_a_page_after_which_a_client_stops_is_the_request_of_the_symptom() -> None:

@@ -314,6 +314,22 @@ def test_only_a_transient_failure_can_interrupt_the_work_of_a_client(
 
 
 @pytest.mark.parametrize("trial", ["create_user_api_key#1/timeout/before_commit", "vary/1"])
+@pytest.mark.parametrize("prints_token", [True, False])
+def test_the_result_of_a_trial_tells_whether_the_client_printed_its_token(
+    trial: str, prints_token: bool
+) -> None:
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        visit.observation = sample_observation(hit=True)
+        return RunEnd(0, prints_token=prints_token)
+
+    result = TrialRuns(perform, limit_s=None).trial(read_trial(trial), sample_clean_run())
+
+    assert result.prints_token == prints_token
+
+
+@pytest.mark.parametrize("trial", ["create_user_api_key#1/timeout/before_commit", "vary/1"])
 def test_an_invalid_request_of_a_trial_is_part_of_its_result(trial: str) -> None:
     call = "create_user_api_key"
     invalid = exchange(call, 400, code="invalid_request", why=("The name is empty.",), n=2)
