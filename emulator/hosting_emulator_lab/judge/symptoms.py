@@ -67,6 +67,8 @@ _NOT_RETRIED = (
     "waits-without-limit",
     "reads-body-without-limit",
 )
+#: The causes that are only notes if nothing but the output shows whether the client is wrong.
+_SHOWN_BY_OUTPUT = ("absence-ignored", "key-value-lost")
 #: The causes that are about an absent part of a response.
 _ABOUT_ABSENCE = ("absence-ignored", "crashes-at-absent-value")
 
@@ -258,8 +260,7 @@ def _for_point(text: CauseText, point: FaultPoint, result: TrialResult) -> Cause
     if text.id in _NOT_RETRIED:
         quote = retry_quote(point)
         text = replace(text, because=quote.sentence, place=quote.place)
-    if text.id == "absence-ignored" and result.verdict == "unclear":
-        # Only a word such as `null` in the output shows that the client ignores the absence.
+    if text.id in _SHOWN_BY_OUTPUT and result.verdict == "unclear":
         text = replace(text, severity="note")
     return text
 
@@ -313,6 +314,8 @@ def _cause_of_doubt(point: FaultPoint, result: TrialResult) -> str:
     is_refused = point.lasting is not None and point.lasting.request_end == "refused"
     if not result.exit_code and is_refused and _has_dead_thread(result.printed_lines):
         return "refusal-is-success"
+    if not result.exit_code and any(NO_VALUE in reason for reason in result.reasons):
+        return "key-value-lost"
     if not result.exit_code and point.fault == "token_expired":
         return "hides-expired-token"
     is_altered = point.lasting is not None and point.lasting.request_end == "altered"

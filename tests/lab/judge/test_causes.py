@@ -166,6 +166,14 @@ def test_a_lost_value_of_a_key_is_a_cause_of_its_own_under_every_fault() -> None
     assert ids(lost) == ["key-value-lost"]
 
 
+def test_a_lost_value_is_only_a_note_if_the_output_may_mention_it() -> None:
+    lost = result(
+        "create_user_api_key#1/value_lost/lasting", "unclear", f"{NO_VALUE}; its output differs"
+    )
+    [cause] = causes(lost)
+    assert (cause.id, cause.severity) == ("key-value-lost", "note")
+
+
 def test_a_change_that_is_made_twice_is_explained_by_the_new_key() -> None:
     doubled = result(
         "create_user_api_key#1/connection_reset/after_commit",
