@@ -325,11 +325,11 @@ class ClientJudge:
             self._symptoms += symptoms
             if waits_endlessly(result):
                 self._endless_waits.append(result)
-        if not any(self._is_unconfirmed(text) for text, _ in symptoms):
+        if not any(self._is_unconfirmed(*pair) for pair in symptoms):
             return result
         with self._repeating:
             new = {text.id: (text, symptom) for text, symptom in symptoms}
-            new = {id_: pair for id_, pair in new.items() if self._is_unconfirmed(pair[0])}
+            new = {id_: pair for id_, pair in new.items() if self._is_unconfirmed(*pair)}
             if not new:
                 # The repetition of another trial has shown these causes in the meantime.
                 return result
@@ -352,9 +352,14 @@ class ClientJudge:
     def _symptoms_of(self, result: TrialResult) -> list[tuple[CauseText, Symptom]]:
         return list(symptoms_of(result, follows_operations=self._follows_operations))
 
-    def _is_unconfirmed(self, text: CauseText) -> bool:
-        """Return whether a trial that shows a cause must be repeated alone."""
-        if self._seen_alone.get(text.id, False) or text.severity == "note":
+    def _is_unconfirmed(self, text: CauseText, symptom: Symptom) -> bool:
+        """Return whether a trial that shows a cause must be repeated alone.
+
+        A note is repeated only if the run failed, because chance may have disturbed such a run.
+        """
+        if self._seen_alone.get(text.id, False):
+            return False
+        if text.severity == "note" and symptom.verdict != "failed":
             return False
         return self._confirmations.get(text.id, 0) < _MOST_CONFIRMATIONS
 

@@ -247,6 +247,20 @@ def test_a_failure_that_the_trial_does_not_show_alone_is_not_counted() -> None:
     assert f"1 cause, such as done-twice in {RESET}" in remark
 
 
+def test_a_note_about_a_failure_that_the_trial_does_not_show_alone_is_not_counted() -> None:
+    malformed = "create_user_api_key#1/malformed_response/after_commit"
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if alone or str(trial) != malformed:
+            return None
+        return TrialResult(trial, "failed", ("exit code 1",), 1, 0.5)
+
+    judgment = judge(PlannedRuns(results))
+
+    assert judgment.causes == []
+    assert "gives-up-at-unreadable-response" in judgment.remarks[0]
+
+
 def test_a_failure_whose_repetition_is_stopped_is_only_a_note() -> None:
     def results(trial: Trial, alone: bool) -> TrialResult | None:
         if not str(trial).endswith("/timeout/before_commit"):
