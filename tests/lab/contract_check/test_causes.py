@@ -314,17 +314,42 @@ def test_the_cause_of_the_most_differences_comes_first() -> None:
     assert faults(causes) == ["second", "first"]
 
 
-def test_two_unexpected_statuses_are_two_causes() -> None:
-    moved = replace(response("a"), status=301)
+@pytest.mark.parametrize(
+    ("statuses", "fault"),
+    [((301, 301, 302), ""), ((500, 500, 501), "it should have succeeded")],
+)
+def test_two_unexpected_statuses_are_two_causes(statuses: tuple[int, ...], fault: str) -> None:
+    keys = (("dns.call",), ("flag.call",), ("tickets.call",))
+    causes = causes_of(
+        difference(key, replace(response("a"), status=status), fault)
+        for key, status in zip(keys, statuses, strict=True)
+    )
+
+    assert sorted(cause.count for cause in causes) == [1, 2]
+
+
+def test_wrong_values_of_two_types_are_two_causes() -> None:
     causes = causes_of(
         [
-            difference(("dns.call",), moved, ""),
-            difference(("flag.call",), replace(response("b"), status=301), ""),
-            difference(("tickets.call",), replace(response("c"), status=302), ""),
+            difference(("key.key",), response("a"), "key.id: '1' is not a Ulid", "Key.id"),
+            difference(("dns.expires_at",), response("b"), "at: '1' is not a timestamp", "Dns.at"),
         ]
     )
 
-    assert [cause.count for cause in causes] == [2, 1]
+    assert len(causes) == 2
+
+
+@pytest.mark.parametrize(("count", "ending"), [(3, "; body 3"), (4, "; body 3; and 1 more")])
+def test_a_cause_lists_at_most_three_requests_that_were_accepted(count: int, ending: str) -> None:
+    purposes = ("body one", "body two", "body three", "body four")[:count]
+    (cause,) = causes_of(
+        difference(
+            ("keys.body",), response(purpose, purpose=purpose), "it should have been refused"
+        )
+        for purpose in purposes
+    )
+
+    assert cause.fault.endswith(ending.replace("3", "three"))
 
 
 def test_causes_of_equally_many_differences_have_the_order_of_the_contract() -> None:

@@ -261,6 +261,14 @@ _SIZE_KEYS = "deployments.query limit.page-size"
             [f"deployments.query: {_LIST}?limit=1.5: 200: it should have been refused"],
         ),
         (
+            Server(newest_first(6), replies={"limit=0": problem(500, "teapot")}),
+            [
+                f"problem.code problem.codes: {_LIST}?limit=0: 500 teapot: code: 'teapot'",
+                f"{_SIZE_KEYS}: {_LIST}?limit=0: 500 teapot: "
+                "it should have been refused with a 4xx problem",
+            ],
+        ),
+        (
             Server(newest_first(6), replies={"limit=2&cursor=4": problem(418, "teapot")}),
             [
                 f"problem.code problem.codes: {_LIST}?limit=2&cursor=4 (page 3): 418 teapot: code: 'teapot'",
@@ -291,6 +299,15 @@ def test_names_of_parameters_are_discovered_by_their_effect() -> None:
 
     assert run.behavior.values["limit_parameter"] == "size"
     assert run.behavior.values["cursor_parameter"] == "page"
+
+
+def test_the_user_can_name_parameters_with_unusual_names() -> None:
+    server = Server(newest_first(5), limit_name="n", cursor_name="from")
+
+    run = server.checked(assumed={"limit_parameter": "n", "cursor_parameter": "from"})
+
+    assert verdict_of(run, _PAGING).startswith("holds: ")
+    assert faults_of(run) == []
 
 
 @pytest.mark.parametrize(("unknown_names", "name"), [("ignored", "page"), ("refused", None)])

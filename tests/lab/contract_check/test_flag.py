@@ -327,6 +327,19 @@ def test_the_key_of_the_first_request_must_be_refused_for_another_body(
     ]
 
 
+def test_a_refused_key_of_128_characters_shows_nothing_about_the_flag() -> None:
+    class RefusesLongKeys(Server):
+        def __call__(self, request: Request) -> Reply:
+            if len(request.headers.get("Idempotency-Key", "")) == 128:
+                return problem(400, "invalid_request")
+            return super().__call__(request)
+
+    assert faults(checked(RefusesLongKeys())) == [
+        "idempotency-key limit.idempotency-key: show, an Idempotency-Key of 128: "
+        "the key is within bounds"
+    ]
+
+
 def test_a_flag_whose_time_is_unknown_stays_shown() -> None:
     server = Server(change=no_time)
 

@@ -51,6 +51,12 @@ def test_a_server_that_ignores_idempotency_keys_accepts_twelve_invalid_requests(
 def test_a_server_that_ignores_bodies_accepts_every_invalid_body() -> None:
     run = make_check(send_invalid_bodies, lambda _: Reply({}))
 
+    responses = [row.response for row in run.evidence.differences if row.response is not None]
+    assert list(dict.fromkeys(response.call_id for response in responses)) == [
+        "set_project_powered_by_flag",
+        "create_user_api_key",
+        "initialize_managed_source",
+    ]
     assert accepted_requests(run) == [
         "flag.body flag.request: an empty body",
         "flag.body flag.request: enabled is a string",

@@ -160,6 +160,14 @@ def test_an_operation_that_ends_before_the_first_wait_ends_immediately() -> None
     assert run.behavior.values["domains_profile"] == "immediate"
 
 
+def test_operations_without_a_deployment_show_nothing_about_deployments() -> None:
+    run, _ = checked(Server(_SUCCEEDED))
+
+    assert verdict_of(run, "operation.deployment_id") == (
+        "skipped: no operation that was started created a deployment"
+    )
+
+
 def test_the_replay_of_an_ended_operation_may_show_its_current_state() -> None:
     run, _ = checked(Server(_SUCCEEDED, replayed=_SUCCEEDED))
 
@@ -360,12 +368,30 @@ def test_an_operation_must_not_be_older_than_an_event_before_it_was_started() ->
 def test_the_remaining_operations_are_polled_to_their_end_if_their_path_is_known(path: str) -> None:
     server = Server(_RUNNING, _SUCCEEDED)
     run = new_run(server)
-    run.call("apply_project_domains")
+    ended = Server(accepted=operation("succeeded", id=_OTHER_ID))
+    for accepting in (ended, server):
+        run.created.add(new_run(accepting).call("apply_project_domains"), None)
+    run.states[_OTHER_ID] = "succeeded"
     run.operation_path = path
 
     poll_remaining_operations.make(run)
 
     assert server.paths[1:] == ([f"/v1/operations/{_ID}"] * 2 if path else [])
+
+
+def test_an_operation_may_wait_for_one_that_the_check_did_not_start() -> None:
+    server = Server(_QUEUED, operation(blocking_operation_id=_OTHER_ID), _SUCCEEDED)
+
+    def respond(request: Request) -> Reply:
+        if request.path.endswith(_OTHER_ID):
+            return operation("running", id=_OTHER_ID)
+        return server(request)
+
+    run = new_run(respond)
+    run.accept(run.call("apply_project_domains"), partial(run.call, "apply_project_domains"))
+    poll_operations.make(run)
+
+    assert [fault for fault in faults(run) if "blocking" in fault] == []
 
 
 @pytest.mark.parametrize(

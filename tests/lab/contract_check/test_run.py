@@ -126,6 +126,17 @@ def test_a_required_parameter_has_the_name_that_was_observed(
     assert server.requests[-1].query == {name: "dev"}
 
 
+def test_the_time_of_the_service_is_in_a_field_and_in_a_header() -> None:
+    reply = Reply({"observed_at": "2026-11-27T12:00:01Z"}, 200, {"Date": _NOW})
+    run = make_check(read_dns, Server(reply))
+    run.behavior.record("environment_parameter", "environment")
+
+    now = run.now()
+
+    assert now.date_ms is not None
+    assert now.observed_ms == now.date_ms + 1000
+
+
 @pytest.mark.parametrize(("token", "is_secret"), [("12345678", True), ("1234567", False)])
 def test_a_token_of_eight_characters_or_more_must_not_be_in_a_response(
     token: str, is_secret: bool

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator_lab.contract_check.clauses import CALL_CLAUSES
 from hosting_emulator_lab.contract_check.evidence import Evidence
 from hosting_emulator_lab.contract_check.response import ServerResponse
 from hosting_emulator_lab.contract_check.response_judge import ResponseJudge
@@ -328,6 +329,29 @@ def test_an_object_without_any_expected_field_proves_nothing_about_the_response(
         ["it: 202: it has none of the fields of Operation"],
     )
     assert judged.verdict("domains.call")[0] == "holds"
+
+
+@pytest.mark.parametrize(("phase", "words"), [("building", ["building"]), (7, [])])
+def test_the_words_of_an_open_set_are_observed(phase: Any, words: list[str]) -> None:
+    observed = Judged(operation(phase=phase)).behavior.words
+
+    assert sorted(observed.get("progress.phase", [])) == words
+
+
+def test_additional_times_of_a_resource_are_not_compared() -> None:
+    response = changed("dns", created_at="2026-03-01T12:00:00Z", updated_at="2026-02-01T12:00:00Z")
+
+    assert Judged(response).faults == []
+
+
+@pytest.mark.parametrize("name", ["dns", "page", "ticket", "key", "operation", "compute"])
+def test_a_successful_response_proves_the_sentences_about_its_call(name: str) -> None:
+    response = response_of(name)
+    keys = CALL_CLAUSES[response.call_id]
+
+    judged = Judged(response)
+
+    assert [judged.verdict(key)[0] for key in keys] == ["holds", "holds"]
 
 
 def test_each_credential_in_a_document_is_reported() -> None:

@@ -214,6 +214,18 @@ def test_two_idempotency_keys_that_differ_in_case_must_not_create_the_same_key()
     assert faults == {"two keys that differ only in case count as one"}
 
 
+def test_a_reused_idempotency_key_must_be_refused_as_reused() -> None:
+    class RefusesForAnotherReason(Server):
+        def __call__(self, request: Request) -> Reply:
+            reply = super().__call__(request)
+            return problem(403, "forbidden") if reply.status == 409 else reply
+
+    run = make_check(create_user_api_key, RefusesForAnotherReason())
+
+    faults = {row.fault for row in run.evidence.differences if "condition.reused" in row.keys}
+    assert faults == {"its code should be idempotency_key_reused"}
+
+
 @pytest.mark.parametrize(
     ("value", "prefix"),
     [("phk_" + "a" * 43, "phk_"), ("sk_live_" + "a" * 43, "sk_"), ("A" * 43, None)],
