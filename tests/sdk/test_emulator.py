@@ -310,6 +310,7 @@ def test_a_world_can_be_rewound_to_a_commit_or_forked_at_it(api: HttpWorld):
     for changed in (emulator, fork):
         assert changed.summary.counts["operations"] == before
     assert emulator.history[-1].title == f"rewound to {hidden.commit}"
+    assert emulator.commits(limit=2) == emulator.history[:-3:-1]
     assert len(emulator.requests) == 2
     with pytest.raises(ControlRefused, match="commit 9999 is not in the history"):
         emulator.rewind(9999)
@@ -338,6 +339,7 @@ def test_a_snapshot_restores_the_world_at_its_end(api: HttpWorld):
 
 def test_a_snapshot_can_be_restored_repeatedly(hosting_emulator: HostingEmulator):
     snapshot = hosting_emulator.snapshot()
+    assert snapshot.commit == hosting_emulator.summary.commit
 
     for _ in range(2):
         hosting_emulator.clock.advance("1m")
@@ -352,8 +354,9 @@ def test_a_snapshot_can_be_restored_repeatedly(hosting_emulator: HostingEmulator
 def test_a_token_issued_after_a_snapshot_is_replaced_when_it_is_restored(api: HttpWorld):
     with api.emulator.snapshot():
         api.emulator.clock.advance("1d")
-        api.emulator.token("reader")
+        later_token = api.emulator.token("reader")
 
+    assert api.emulator.token("reader") != later_token
     assert api.deployments(user="reader").status == 200
 
 

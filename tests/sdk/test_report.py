@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from msgspec import convert, to_builtins
 
-from hosting_emulator.messages import WorldReport
+from hosting_emulator.messages import Exchange, WorldReport
+from hosting_emulator.sdk.exchange_text import response_text
 from hosting_emulator.sdk.report_text import report_text
+from tests.support.control_samples import exchange
 from tests.support.http_world import HttpWorld
 
 DOCUMENT: dict[str, Any] = {
@@ -261,3 +263,23 @@ def test_a_report_says_how_to_repeat_a_variation(variation: dict[str, Any], line
     text = report_text(read({**DOCUMENT, "variation": variation}))
 
     assert text.splitlines()[3:5] == lines
+
+
+@pytest.mark.parametrize(
+    ("members", "text"),
+    [
+        ({}, "200"),
+        ({"status": 409, "code": "etag_mismatch"}, "409 etag_mismatch"),
+        ({"replayed": True}, "200 replayed"),
+        ({"lost": "timeout"}, "200 lost (timeout)"),
+        ({"stale_at": "2030-01-31T09:29:00.000Z"}, "200 stale"),
+        ({"second_delivery_of": 7}, "200 second delivery of #7"),
+        ({"discarded": True}, "200 discarded"),
+        ({"status": 0, "in_progress": True}, "in progress"),
+        ({"status": 0}, "no response"),
+    ],
+)
+def test_a_response_is_described_with_everything_that_is_unusual_about_it(
+    members: dict[str, Any], text: str
+):
+    assert response_text(convert(exchange(12, **members), Exchange)) == text
