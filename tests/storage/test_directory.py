@@ -331,6 +331,23 @@ def test_the_remains_of_a_deleted_world_do_not_disturb_a_new_world_of_the_same_n
     assert messages == []
 
 
+def test_a_link_in_place_of_a_deleted_world_is_not_followed(directory, tmp_path, messages):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "snapshot.json").write_text("not ours")
+    link = directory.path / "worlds" / ".ci-1234.deleted"
+    link.symlink_to(other)
+    directory.close()
+
+    open_directory(tmp_path / "data", messages).close()
+
+    assert (other / "snapshot.json").read_text() == "not ours"
+    assert messages == [
+        f"{link} could not be deleted: {link.name} is a symbolic link, which could lead out of the "
+        "data directory"
+    ]
+
+
 def test_the_name_of_a_deleted_world_can_be_used_again(directory):
     for seed in ("first", "second"):
         directory.keep(fresh_world("again", seed), fresh=True)

@@ -86,6 +86,14 @@ def test_a_file_is_synced_before_it_gets_its_name_and_its_folder_after_that(
     assert (path.read_bytes(), syncs) == (b"second", [(False, False), (True, True)])
 
 
+def test_a_write_leaves_no_file_open(tmp_path: Path):
+    before = sorted(Path("/dev/fd").iterdir())
+
+    write_atomically(tmp_path / "file", b"content")
+
+    assert sorted(Path("/dev/fd").iterdir()) == before
+
+
 @pytest.mark.parametrize("step", ["open", "fsync"])
 def test_a_failed_write_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
