@@ -297,6 +297,23 @@ def test_a_fork_is_independent_and_is_deleted_with_its_parent(
     assert not {parent.name, fork.name, "deeper"} & set(names(hosting_emulator))
 
 
+@pytest.mark.parametrize("is_limited", [False, True])
+def test_an_observation_watches_all_worlds_or_only_those_that_are_named(
+    api: HttpWorld, is_limited: bool
+):
+    emulator = api.emulator
+    with HostingEmulator.fresh(emulator.control) as other:
+        worlds = [emulator.name] if is_limited else None
+        with emulator.control.observe(worlds=worlds) as observation:
+            api.dns()
+            HttpWorld(other).dns()
+            report = observation.report()
+
+    requests = {chapter.world: chapter.requests for chapter in report.chapters}
+    assert requests[emulator.name] == 1
+    assert (other.name in requests) is not is_limited
+
+
 def test_a_world_can_be_rewound_to_a_commit_or_forked_at_it(api: HttpWorld):
     emulator = api.emulator
     before = emulator.summary.counts["operations"]
