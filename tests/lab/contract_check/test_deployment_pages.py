@@ -284,13 +284,17 @@ def test_the_check_reports_mistakes_of_a_list(server: Server, faults: list[str])
     assert [fault.partition(" is not one of")[0] for fault in faults_of(run)] == faults
 
 
-def test_a_size_out_of_bounds_may_be_limited() -> None:
-    server = Server(newest_first(3), replies={"limit=101": Reply({"items": [deployment(1, 1)]})})
+@pytest.mark.parametrize("count", [1, 100])
+def test_a_size_out_of_bounds_may_be_limited(count: int) -> None:
+    items = [deployment(number, 1) for number in range(count)]
+    server = Server(newest_first(3), replies={"limit=101": Reply({"items": items})})
 
     run = server.checked()
 
+    assert faults_of(run) == []
     assert verdict_of(run, "limit.page-size") == (
-        f"undecided: {_LIST}?limit=101: 200: it has 1 items, so the server may have limited the size"
+        f"undecided: {_LIST}?limit=101: 200: it has {count} items, so the server may have limited "
+        "the size"
     )
 
 

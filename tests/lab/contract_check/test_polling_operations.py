@@ -406,7 +406,7 @@ def test_an_operation_must_not_be_found_by_others_or_if_it_does_not_exist(
     def find_everything(request: Request) -> Reply:
         return _SUCCEEDED if "/operations/" in request.path else server(request)
 
-    run = new_run(find_everything, outsider_token=outsider_token)
+    run = new_run(find_everything, outsider_token=outsider_token, reader_token="reader")
     run.accept(run.call("apply_project_domains"), partial(run.call, "apply_project_domains"))
     run.operation_path = "/v1/operations/{operation_id}"
 
@@ -417,6 +417,8 @@ def test_an_operation_must_not_be_found_by_others_or_if_it_does_not_exist(
         for row in run.evidence.differences
         if row.response is not None and row.keys == ("condition.missing",)
     ]
+    assert "auth.bearer bearer: it should have been refused" in faults(run)
+    assert run.behavior.values["operation_role"] == "reader"
 
 
 def test_operations_without_a_known_path_are_not_polled() -> None:

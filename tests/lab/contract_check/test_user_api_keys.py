@@ -253,6 +253,13 @@ def test_a_key_without_an_optional_member_leaves_a_sentence_skipped(
     assert verdict.endswith(reason)
 
 
+@pytest.mark.parametrize("member", ["created_at", "expires_at"])
+def test_a_key_without_one_of_its_times_shows_nothing_about_its_validity(member: str) -> None:
+    run = make_check(create_user_api_key, Server(drop_key_member(member)))
+
+    assert [row for row in run.evidence.differences if "keys.days" in row.keys] == []
+
+
 def test_the_check_remembers_the_value_and_the_idempotency_key_of_the_key_that_it_creates() -> None:
     run = make_check(create_user_api_key, Server())
 
