@@ -179,6 +179,7 @@ def test_the_check_accepts_options_that_it_can_use(overrides: dict[str, Any]) ->
     [
         ({"base_url": "https://"}, "--base-url: "),
         ({"base_url": "https://x:0"}, "--base-url: "),
+        ({"base_url": "https://x:99999"}, "--base-url: "),
         ({"base_url": "https://user@x"}, "--base-url: "),
         ({"base_url": "https://x/#part"}, "--base-url: "),
         ({"base_url": "https://x/a b"}, "--base-url: "),

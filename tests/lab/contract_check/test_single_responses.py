@@ -354,6 +354,17 @@ def test_a_successful_response_proves_the_sentences_about_its_call(name: str) ->
     assert [judged.verdict(key)[0] for key in keys] == ["holds", "holds"]
 
 
+def test_a_problem_proves_its_condition_only_if_a_correct_request_succeeds() -> None:
+    not_found = response_of("problem")
+
+    alone = Judged(not_found)
+    after_success = Judged(response_of("dns"), not_found)
+
+    for key in ("condition.missing", "condition.statuses"):
+        assert alone.verdict(key)[0] == "skipped"
+        assert after_success.verdict(key)[0] == "holds"
+
+
 def test_each_credential_in_a_document_is_reported() -> None:
     response = changed("dns", password="x", private_key="x")
 

@@ -179,6 +179,33 @@ def test_a_replay_compares_meaningful_headers(recorded: Any, new: Any, expected:
     assert differences == ([] if expected is None else [expected])
 
 
+_SUCCESS = RecordedResponse(200, (), '{"a": 1}')
+_ACCEPTED = RecordedResponse(202, (), '{"a": 1}')
+_PROBLEM = RecordedResponse(409, (), '{"code": "etag_mismatch", "detail": "It changed."}')
+
+
+@pytest.mark.parametrize(
+    ("recorded", "replayed", "expected"),
+    [
+        (None, None, []),
+        (None, _SUCCESS, [("response", "(no response)", "status 200")]),
+        (_SUCCESS, None, [("response", "status 200", "(no response)")]),
+        (_SUCCESS, _ACCEPTED, [("status", 200, 202)]),
+        (
+            _SUCCESS,
+            _PROBLEM,
+            [("status", 200, 409), ("body", {"a": 1}, "etag_mismatch: It changed.")],
+        ),
+    ],
+)
+def test_a_replay_compares_whether_and_how_a_request_succeeded(
+    recorded: RecordedResponse | None, replayed: RecordedResponse | None, expected: list[Any]
+):
+    comparison = Comparison(GeneratedValues(), ("", ""), AT_ONCE, 0)
+
+    assert comparison.differences(recorded, replayed, AT_ONCE) == expected
+
+
 def test_a_replay_compares_bodies_that_are_not_json_as_text():
     comparison = Comparison(GeneratedValues(), ("", ""), AT_ONCE, 0)
     page = "<h1>502</h1> {}"
