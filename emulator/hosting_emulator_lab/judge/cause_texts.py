@@ -320,6 +320,18 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="expects-short-operation",
+        severity="warning",
+        title="It fails if an operation has to be polled more than once.",
+        matters=(
+            "An operation can stay queued or running for several polls. A client that expects its end "
+            "at the first poll fails on an ordinary day."
+        ),
+        because=_OPERATION_STATES,
+        place="contract, section Resources, Operation",
+        instead="Poll until the state is succeeded, failed or cancelled, or until a deadline has passed.",
+    ),
+    CauseText(
         id="reads-nested-state",
         severity="error",
         title="It mistakes the state of a nested object for the state of the operation.",

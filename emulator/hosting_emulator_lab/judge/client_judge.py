@@ -29,7 +29,7 @@ from hosting_emulator_lab.judge.symptoms import is_varied_failure, symptoms_of, 
 from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
-from hosting_emulator_lab.judge.trials import FaultTrial, Trial, VariedTrial
+from hosting_emulator_lab.judge.trials import FaultTrial, PhasesTrial, Trial, VariedTrial
 from hosting_emulator_lab.judge.variation_causes import points_of_same_causes
 from hosting_emulator_lab.judge.variation_search import varied_results
 from hosting_emulator_lab.run_conditions import RunsStopped
@@ -121,6 +121,8 @@ class ClientJudge:
         self._announced: set[str] = set()
         #: What the first clean run came to, as soon as it has ended.
         self._first: CleanRuns | None = None
+        #: The result of the run without variation, once a varied trial has failed.
+        self._unvaried: TrialResult | None = None
         #: What the opening trial showed, if there was one.
         self._opening: TrialResult | None = None
 
@@ -259,10 +261,15 @@ class ClientJudge:
         known_points: list[str] = []
         for trial in plan.varied:
             try:
-                for result in varied_results(trial, self._varied_run(clean), known_points):
+                results = varied_results(
+                    trial,
+                    self._varied_run(clean),
+                    lambda: self._unvaried_result(clean),
+                    known_points,
+                )
+                for result in results:
                     self._add(result, clean)
-                    assert isinstance(result.trial, VariedTrial)
-                    if is_varied_failure(result):
+                    if isinstance(result.trial, VariedTrial) and is_varied_failure(result):
                         known_points += points_of_same_causes(result.trial.points)
             except RunsStopped:
                 return
@@ -275,6 +282,15 @@ class ClientJudge:
             return self._runs.trial(trial, clean)
 
         return run
+
+    def _unvaried_result(self, clean: CleanRun) -> TrialResult:
+        """Return what a run shows under the conditions of varied trials, but without variation.
+
+        The run is made once. Raises RunsStopped.
+        """
+        if self._unvaried is None:
+            self._unvaried = self._runs.trial(PhasesTrial(), clean)
+        return self._unvaried
 
     def _has_counted_cause(self, clean_runs: CleanRuns) -> bool:
         lowest = self._choices.severity

@@ -22,7 +22,7 @@ from hosting_emulator_lab.judge.retry_quotes import retry_quote
 from hosting_emulator_lab.judge.run_results import Verdict
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_texts import trial_description
-from hosting_emulator_lab.judge.trials import FaultTrial, VariedTrial
+from hosting_emulator_lab.judge.trials import FaultTrial, PhasesTrial, VariedTrial
 from hosting_emulator_lab.judge.variation_causes import VARIATION_CAUSES, causes_of_points
 
 _UNNOTICED_FAILURE = "it exits with code 0, although the operation that the request started {}"
@@ -67,6 +67,13 @@ _NOT_RETRIED = (
     "waits-without-limit",
     "reads-body-without-limit",
 )
+#: The causes of failures while operations are polled in each of their phases.
+_PHASES_CAUSES = {
+    "failed": "expects-short-operation",
+    "differs": "unfinished-operation-is-success",
+    "doubled": "done-twice",
+    "blind success": "key-value-lost",
+}
 #: The causes that are only notes if nothing but the output shows whether the client is wrong.
 _SHOWN_BY_OUTPUT = ("absence-ignored", "key-value-lost")
 #: The causes that are about an absent part of a response.
@@ -125,6 +132,8 @@ def symptoms_of(
             yield CAUSE_TEXTS["ignores-revocation"], Symptom(str(trial), _IGNORED_REVOCATION)
         elif result.is_allowed and result.is_fine:
             yield from _order_symptoms(trial, result)
+    elif isinstance(trial, PhasesTrial) and is_varied_failure(result):
+        yield CAUSE_TEXTS[_PHASES_CAUSES[result.verdict]], _verdict_symptom(result, "")
     elif isinstance(trial, VariedTrial) and is_varied_failure(result):
         for text in causes_of_points(trial.points):
             yield _for_page_size(text, result), _verdict_symptom(result, "")

@@ -33,7 +33,13 @@ from hosting_emulator_lab.judge.run_visit import RunVisit
 from hosting_emulator_lab.judge.state_differences import state_differences
 from hosting_emulator_lab.judge.time_limits import TimeLimits
 from hosting_emulator_lab.judge.trial_results import TrialResult
-from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial, VariedTrial
+from hosting_emulator_lab.judge.trials import (
+    CleanTrial,
+    FaultTrial,
+    PhasesTrial,
+    Trial,
+    VariedTrial,
+)
 from hosting_emulator_lab.judge.wire_verdicts import ordinary_verdict
 from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 
@@ -105,6 +111,8 @@ class TrialRuns:
             return self._altered_trial(trial, clean, alone=alone)
         if isinstance(trial, AcceptedTrial):
             return self._accepted_trial(trial, clean, alone=alone)
+        if isinstance(trial, PhasesTrial):
+            return self._phases_trial(trial, clean, alone=alone)
         return self._varied_trial(trial, clean, alone=alone)
 
     def _fault_trial(self, trial: FaultTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
@@ -183,6 +191,11 @@ class TrialRuns:
             omitted_request=request,
             omitted_line=line,
         )
+
+    def _phases_trial(self, trial: PhasesTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
+        visit = RunVisit(skip_rules=self._skip_rules)
+        result, _ = self._compared_run(visit, trial, clean, alone=alone)
+        return replace(result, findings=new_findings(visit, clean))
 
     def _accepted_trial(self, trial: AcceptedTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
         fault = trial.fault(clean.observation.requests)

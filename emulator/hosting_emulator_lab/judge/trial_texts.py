@@ -6,7 +6,7 @@ from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
 from hosting_emulator_lab.judge.alteration_trials import AlterationChange, AlteredTrial
 from hosting_emulator_lab.judge.fault_points import FaultPoint, Phase
-from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, Trial
+from hosting_emulator_lab.judge.trials import CleanTrial, FaultTrial, PhasesTrial, Trial
 
 #: The effects of wire faults on a request, by kind of fault. `{request}` stands for the request's
 #: name, and `{detail}` for the second part of the fault's word.
@@ -46,6 +46,8 @@ def trial_description(trial: Trial) -> str:
         return _point_description(trial.point)
     if isinstance(trial, CleanTrial):
         return _clean_description(trial)
+    if isinstance(trial, PhasesTrial):
+        return "nothing goes wrong, and operations are polled in each of their phases"
     if isinstance(trial, AlteredTrial):
         return _altered_description(trial)
     if isinstance(trial, AcceptedTrial):

@@ -1,6 +1,6 @@
 """A trial: one run of the client under one condition that the contract allows.
 
-As text, a trial reads `clean`, `clean/scaled`, `clean/base-path`, a fault point such as
+As text, a trial reads `clean`, `clean/scaled`, `clean/base-path`, `phases`, a fault point such as
 `create_user_api_key#1/timeout/after_commit`, or `vary/SEED`. The last form may end with a slash and
 the variation points to which the trial is limited, such as `vary/3/unknown-phase,extra-fields`.
 `alteration_trials.py` describes the trials that read `alter/…`, and `accepted_requests.py` those that
@@ -71,6 +71,23 @@ class CleanTrial:
 
 
 @dataclass(frozen=True, slots=True)
+class PhasesTrial:
+    """A run without any failure in which operations are polled in each of their phases.
+
+    In the clean run, an operation ends at its first poll. Operations last as long as in the trials
+    with varied responses, so this run shows which failures there have another reason.
+    """
+
+    def __str__(self) -> str:
+        return "phases"
+
+    @property
+    def conditions(self) -> RunConditions:
+        """The conditions of the run."""
+        return RunConditions(clock="skip", operation_profile=_ALL_PHASES)
+
+
+@dataclass(frozen=True, slots=True)
 class FaultTrial:
     """A run in which one request meets one fault."""
 
@@ -123,7 +140,9 @@ class VariedTrial:
         )
 
 
-Trial: TypeAlias = CleanTrial | FaultTrial | VariedTrial | AlteredTrial | AcceptedTrial
+Trial: TypeAlias = (
+    CleanTrial | PhasesTrial | FaultTrial | VariedTrial | AlteredTrial | AcceptedTrial
+)
 
 
 def read_trial(text: str) -> Trial:
@@ -131,6 +150,8 @@ def read_trial(text: str) -> Trial:
     first, _, rest = text.partition("/")
     if first == "clean":
         return _read_clean(text, rest)
+    if text == "phases":
+        return PhasesTrial()
     if first == "vary":
         return _read_varied(text, rest)
     if first == "alter":
@@ -139,7 +160,7 @@ def read_trial(text: str) -> Trial:
         return AcceptedTrial.read(text)
     if "#" not in first:
         raise ValueError(
-            f"{text!r} is not a trial: write clean, clean/scaled, clean/base-path, vary/SEED, "
+            f"{text!r} is not a trial: write clean, clean/scaled, clean/base-path, phases, vary/SEED, "
             "vary/SEED/POINT,..., alter/CALL/CLASS/CHANGE:PART, accept/CALL#N or CALL#N/FAULT/PHASE"
         )
     return FaultTrial(FaultPoint.read(text))

@@ -132,13 +132,20 @@ class PointSearch(Generic[R]):
 
 
 def varied_results(
-    trial: VariedTrial, run: Callable[[VariedTrial], TrialResult], known_points: Sequence[str]
+    trial: VariedTrial,
+    run: Callable[[VariedTrial], TrialResult],
+    run_unvaried: Callable[[], TrialResult],
+    known_points: Sequence[str],
 ) -> Iterator[TrialResult]:
     """Yield the results of runs of a judgment whose responses vary with the seed of a trial.
 
     `run` makes a run. If the client fails, the result is the failure at as few points as possible.
     `known_points` are left out from the beginning. If the client does not fail, the only result is the
     result of the whole trial.
+
+    `run_unvaried` returns the result of a run under the same conditions without varied responses. If
+    the client fails in it, too, the result is yielded, and the variation explains no failure that is
+    the same.
     """
     candidates = tuple(point for point in trial.conditions.vary_only if point not in known_points)
     if not candidates:
@@ -147,12 +154,27 @@ def varied_results(
     if not is_varied_failure(first):
         yield first
         return
+    unvaried = run_unvaried()
+    if is_varied_failure(unvaried):
+        yield unvaried
+
+    def fails(result: TrialResult) -> bool:
+        return is_varied_failure(result) and not _end_alike(result, unvaried)
+
+    if not fails(first):
+        yield replace(first, verdict="unclear")
+        return
     search = PointSearch(
         lambda points: run(replace(trial, points=points)),
-        is_varied_failure,
+        fails,
         most_runs=_MOST_RUNS * _MOST_CAUSES,
         most_runs_each=_MOST_RUNS,
     )
     failures = search.failures(first, candidates, points_of_same_causes)
     for failure in islice(failures, _MOST_CAUSES):
         yield failure.result
+
+
+def _end_alike(result: TrialResult, other: TrialResult) -> bool:
+    """Return whether two runs have the same verdict for the same reasons."""
+    return (result.verdict, result.reasons) == (other.verdict, other.reasons)

@@ -143,6 +143,23 @@ def test_a_test_runner_may_print_a_token_that_a_failed_test_compares() -> None:
     assert shown(RESET, prints_token=True, printed_lines=lines) == []
 
 
+@pytest.mark.parametrize(
+    ("verdict", "causes"),
+    [
+        ("failed", ["expects-short-operation"]),
+        ("differs", ["unfinished-operation-is-success"]),
+        ("doubled", ["done-twice"]),
+        ("blind success", ["key-value-lost"]),
+        ("survived", []),
+        ("hung", []),
+    ],
+)
+def test_an_operation_that_lasts_for_several_polls_shows_a_cause(
+    verdict: str, causes: list[str]
+) -> None:
+    assert [cause for cause, _ in shown("phases", verdict=verdict)] == causes
+
+
 def test_a_page_after_which_a_client_stops_is_the_request_of_the_symptom() -> None:
     message = "it stopped at the page of list_deployments#1, which has a next_cursor"
     symptom = Symptom("vary/1", message, request="list_deployments#1")

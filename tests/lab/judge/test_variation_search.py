@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from hosting_emulator_lab.judge.trial_results import TrialResult
-from hosting_emulator_lab.judge.trials import VariedTrial
+from hosting_emulator_lab.judge.trials import PhasesTrial, VariedTrial
 from hosting_emulator_lab.judge.variation_search import (
     NarrowFailure,
     PointSearch,
@@ -130,6 +130,46 @@ def test_a_search_for_several_failures_makes_no_more_runs_than_it_may(most_runs:
     assert len(runs.log) <= most_runs
 
 
+def survives_unvaried() -> TrialResult:
+    """Return the result of a run without variation in which the client does not fail."""
+    return TrialResult(PhasesTrial(), "survived", (), 0, 0.5)
+
+
+def differs(trial: VariedTrial | PhasesTrial, *reasons: str) -> TrialResult:
+    """Return the result of a run that leaves another state than the clean run, for these reasons."""
+    varied = trial.points if isinstance(trial, VariedTrial) else ()
+    return TrialResult(trial, "differs", reasons, 0, 0.5, varied=varied)
+
+
+def test_a_failure_that_needs_no_variation_is_explained_by_none() -> None:
+    """Operations last longer than in the clean run, and the client does not wait for their end."""
+
+    def run(trial: VariedTrial) -> TrialResult:
+        return differs(trial, "operation running")
+
+    unvaried = differs(PhasesTrial(), "operation running")
+    results = list(varied_results(VariedTrial("1"), run, lambda: unvaried, []))
+
+    assert [(str(result.trial), result.verdict) for result in results] == [
+        ("phases", "differs"),
+        ("vary/1", "unclear"),
+    ]
+
+
+def test_a_failure_that_a_variation_adds_is_found_beside_one_that_needs_none() -> None:
+    def run(trial: VariedTrial) -> TrialResult:
+        reasons = ["operation running"]
+        if "page-size" in (trial.points or trial.conditions.vary_only):
+            reasons.append("items are missing")
+        points = trial.points or trial.conditions.vary_only
+        return replace(differs(trial, *reasons), varied=points)
+
+    unvaried = differs(PhasesTrial(), "operation running")
+    results = list(varied_results(VariedTrial("1"), run, lambda: unvaried, []))
+
+    assert [str(result.trial) for result in results] == ["phases", "vary/1/page-size"]
+
+
 def test_a_client_that_does_not_fail_has_the_result_of_the_whole_trial() -> None:
     trial = VariedTrial("1")
     run_trials: list[VariedTrial] = []
@@ -139,7 +179,7 @@ def test_a_client_that_does_not_fail_has_the_result_of_the_whole_trial() -> None
         varied = trial.conditions.vary_only[:2]
         return TrialResult(trial, "survived", (), 0, 0.5, varied=varied)
 
-    (result,) = varied_results(trial, run, [])
+    (result,) = varied_results(trial, run, survives_unvaried, [])
 
     assert result.trial == trial
     assert run_trials == [trial]
@@ -152,7 +192,7 @@ def test_points_whose_cause_is_known_are_left_out_of_the_first_run() -> None:
     def run(trial: VariedTrial) -> TrialResult:
         return TrialResult(trial, "survived", (), 0, 0.5)
 
-    (result,) = varied_results(trial, run, [known_point])
+    (result,) = varied_results(trial, run, survives_unvaried, [known_point])
 
     assert result.trial == VariedTrial("1", tuple(others))
 
@@ -163,4 +203,4 @@ def test_a_trial_without_points_to_try_makes_no_run() -> None:
 
     trial = VariedTrial("1")
 
-    assert list(varied_results(trial, run, trial.conditions.vary_only)) == []
+    assert list(varied_results(trial, run, survives_unvaried, trial.conditions.vary_only)) == []
