@@ -241,11 +241,6 @@ def import_all() -> None:
     # Use an emulator once, so that objects that are created at first use exist before the first job.
     with BackgroundEmulator() as emulator, emulator.world():
         pass
-    from hosting_emulator_cli.main import main
-
-    with suppress(SystemExit):
-        sys.argv = ["hosting-emulator", "exec", "--quiet", "--", "true"]
-        main()
     # Exempt our modules from assertion rewriting, because pytest warns if a plugin is already imported.
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] in (*_PACKAGES, "xdist"):
