@@ -398,7 +398,7 @@ REFUSALS = [
     Refusal(
         "judge --trial nonsense x",
         "Invalid value for '--trial': 'nonsense' is not a trial: write clean, clean/scaled, "
-        "clean/base-path, vary/SEED, vary/SEED/POINT,..., alter/CALL/CLASS/CHANGE:PART, "
+        "clean/base-path, phases, vary/SEED, vary/SEED/POINT,..., alter/CALL/CLASS/CHANGE:PART, "
         "accept/CALL#N or CALL#N/FAULT/PHASE",
     ),
     Refusal(
