@@ -13,6 +13,8 @@ from tests.support.plain_http import client_command
 from tests.support.warm import COMMAND
 
 LONGEST_EXPLORATION_S = 60.0
+#: The same for an exploration with many runs on a busy machine.
+LONG_EXPLORATION_S = 900.0
 #: How long the small client waits for a response, in seconds. A busy machine may need this long.
 TIMEOUT_S = "10"
 #: The same for an exploration in which responses are late or lost. A late response arrives within
@@ -46,10 +48,15 @@ def start_explore(
     return warm.start(command, env=environment() | variables, **options)
 
 
-def run_explore(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `explore` to its end. `options` are those of `start_explore`."""
+def run_explore(
+    *arguments: str, longest_s: float = LONGEST_EXPLORATION_S, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run `explore` to its end, which must come within `longest_s` real seconds.
+
+    `options` are those of `start_explore`.
+    """
     with start_explore(*arguments, **options) as process:
-        stdout, stderr = process.communicate(timeout=LONGEST_EXPLORATION_S)
+        stdout, stderr = process.communicate(timeout=longest_s)
     return subprocess.CompletedProcess(process.args, process.wait(), stdout, stderr)
 
 
