@@ -43,7 +43,9 @@ STEPS_OF_A_JUDGMENT = """\
    run with one failure at one request. In three more trials, responses vary, and each failure of these
    is narrowed down to its [variation points](variation.md).
 3. Confirmation. A mistake in a trial counts only if a second run of the same trial shows it, too, while
-   no other run is in progress (except runs that only wait). Otherwise, it is a note.
+   no other run is in progress (except runs that only wait). Otherwise, it is a note. If the command hangs
+   in both runs, a clean run follows. If it is much slower than the first one, the machine was busy, and
+   the mistake does not count.
 4. Altered responses, if there is time left. Parts of responses are altered one at a time: a field or a
    header is removed, a boolean is inverted, a list is reversed, a status is replaced. The client depends
    on a part if the altered run has another exit code or sends other requests. It shows a part if only

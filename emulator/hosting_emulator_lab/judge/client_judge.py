@@ -1,6 +1,8 @@
 """Judges a client: makes its clean runs, then the planned trials within a budget.
 
-What a trial shows counts only if a trial shows it again while no other run is in progress.
+What a trial shows counts only if a trial shows it again while no other run is in progress. That the
+client hangs counts only if a clean run right after this trial is as fast as before: other programs may
+have made the machine slow.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -68,6 +70,19 @@ class Listener(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class _NotCounted:
+    """A cause that does not count, and the trial that was repeated last.
+
+    `is_machine_slow` means that the repetition showed the cause again, but on a slow machine.
+    Otherwise, the repetition did not show it.
+    """
+
+    text: CauseText
+    trial: Trial
+    is_machine_slow: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgeChoices:
     """What a user chose, and the machine.
@@ -110,8 +125,8 @@ class ClientJudge:
         self._effects: list[PartEffect] = []
         #: For each cause, whether a run that was alone showed it, and how many runs did not.
         self._seen_alone: dict[str, bool] = {}
-        #: The causes that no run showed alone, with the trial that was repeated last.
-        self._not_seen_again: dict[str, tuple[CauseText, Trial]] = {}
+        #: By their ids, the causes that no run showed alone on a machine that was not slow.
+        self._not_counted: dict[str, _NotCounted] = {}
         self._confirmations: dict[str, int] = {}
         #: Held while a trial is repeated alone: what it shows can spare the next repetition.
         self._repeating = threading.Lock()
@@ -182,9 +197,13 @@ class ClientJudge:
         if trial is None or not self._has_time():
             return
         try:
-            self._opening = self._runs.trial(trial, clean, alone=True)
+            opening = self._runs.trial(trial, clean, alone=True)
+            if opening.verdict == "hung" and self._runs.is_machine_slow(clean):
+                # It is tried again with the other trials.
+                return
         except RunsStopped:
             return
+        self._opening = opening
         self._follows_operations = _follows_operations(first)
         self._announce(self._symptoms_of(self._opening))
 
@@ -355,15 +374,32 @@ class ClientJudge:
                 self._seen_alone.setdefault(id_, False)
             repeated = self._runs.trial(result.trial, clean, alone=True)
             repeated_ids = {text.id for text, _ in self._symptoms_of(repeated)}
+            slow_ids = self._ids_on_slow_machine(new.keys() & repeated_ids, repeated, clean)
             with self._lock:
                 for id_, (text, _) in new.items():
-                    self._seen_alone[id_] = id_ in repeated_ids
-                    if id_ in repeated_ids:
-                        self._not_seen_again.pop(id_, None)
+                    self._seen_alone[id_] = id_ in repeated_ids - slow_ids
+                    if self._seen_alone[id_]:
+                        self._not_counted.pop(id_, None)
                     else:
-                        self._not_seen_again[id_] = (text, result.trial)
-                self._announce([pair for id_, pair in new.items() if id_ in repeated_ids])
+                        self._not_counted[id_] = _NotCounted(text, result.trial, id_ in slow_ids)
+                self._announce([pair for id_, pair in new.items() if self._seen_alone[id_]])
         return repeated
+
+    def _ids_on_slow_machine(
+        self, cause_ids: Iterable[str], result: TrialResult, clean: CleanRun
+    ) -> set[str]:
+        """Return which of these causes a result shows only because the client hung on a slow machine.
+
+        Raises RunsStopped.
+        """
+        hanging_ids = {
+            text.id
+            for text, symptom in self._symptoms_of(result)
+            if text.id in cause_ids and symptom.verdict == "hung"
+        }
+        if hanging_ids and self._runs.is_machine_slow(clean):
+            return hanging_ids
+        return set()
 
     def _symptoms_of(self, result: TrialResult) -> list[tuple[CauseText, Symptom]]:
         return list(symptoms_of(result, follows_operations=self._follows_operations))
@@ -420,21 +456,30 @@ class ClientJudge:
         # The clean runs need no confirmation: the first of them was alone.
         for text, _ in clean_runs.symptoms:
             seen_alone[text.id] = True
-            self._not_seen_again.pop(text.id, None)
-        symptoms = [pair for pair in self._symptoms if pair[0].id not in self._not_seen_again]
+            self._not_counted.pop(text.id, None)
+        symptoms = [pair for pair in self._symptoms if pair[0].id not in self._not_counted]
         return gather_causes(symptoms, seen_alone)
 
     def _chance_remarks(self) -> list[str]:
-        """Return a remark about causes that trials showed beside other runs, but not alone."""
-        if not self._not_seen_again:
-            return []
-        count = count_text(len(self._not_seen_again), "cause")
-        text, trial = next(iter(self._not_seen_again.values()))
-        return [
-            f"Not counted, because the trial did not show it again alone: {count}, such as "
-            f"{text.id} in {trial}. The runs may disturb each other, for example by a file, a port "
-            "or a database. To prevent this, use --jobs 1."
-        ]
+        """Return remarks about the causes that other runs or other programs may explain."""
+        not_counted = self._not_counted.values()
+        beside_others = [cause for cause in not_counted if not cause.is_machine_slow]
+        when_slow = [cause for cause in not_counted if cause.is_machine_slow]
+        remarks = []
+        if beside_others:
+            remarks.append(
+                "Not counted, because the trial did not show it again alone: "
+                f"{_count_with_example(beside_others)}. The runs may disturb each other, for example "
+                "by a file, a port or a database. To prevent this, use --jobs 1."
+            )
+        if when_slow:
+            remarks.append(
+                f"Not counted, because the machine was busy: {_count_with_example(when_slow)}. Right "
+                "after this trial, a clean run took much longer than the first one, so nobody knows "
+                "whether the command would have ended in time. To find out, repeat the trial with "
+                "--trial while the machine is idle."
+            )
+        return remarks
 
     def _wait_remarks(self) -> list[str]:
         """Return a remark about a client for which no trial shows whether it ever stops waiting."""
@@ -489,6 +534,12 @@ class ClientJudge:
             seconds_per_trial = trials_s / len(self._tried)
         estimate_s = (used_s + not_tried * seconds_per_trial) * _SPARE_TIME
         return _BUDGET_STEP_S * math.ceil(estimate_s / _BUDGET_STEP_S)
+
+
+def _count_with_example(causes: Sequence[_NotCounted]) -> str:
+    """Return the number of causes, and the first of them with its trial."""
+    first = causes[0]
+    return f"{count_text(len(causes), 'cause')}, such as {first.text.id} in {first.trial}"
 
 
 def _follows_operations(clean_runs: CleanRuns) -> bool:

@@ -12,14 +12,23 @@ class RunGate:
 
     Any number of threads may be inside `shared()` at a time. A thread inside `alone()` is the only
     one inside. A thread that waits for `alone()` goes before threads that wait for `shared()`.
+    Threads inside `aside()` count only for `empty()`.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._shared_count = 0
         self._is_alone = False
+        self._aside_count = 0
+        #: The number of threads that use or await `empty()`.
+        self._empty_count = 0
         #: The number of threads that wait to be alone.
         self.waiting_count = 0
+
+    @property
+    def has_aside(self) -> bool:
+        """Whether a thread is inside `aside()`."""
+        return self._aside_count > 0
 
     @contextmanager
     def shared(self) -> Iterator[None]:
@@ -47,4 +56,32 @@ class RunGate:
         finally:
             with self._changed:
                 self._is_alone = False
+                self._changed.notify_all()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Be inside beside all threads but those that use or await `empty()`, within a `with` block."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._empty_count)
+            self._aside_count += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._aside_count -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def empty(self) -> Iterator[None]:
+        """Be alone, even without threads that use `aside()`, within a `with` block."""
+        with self._changed:
+            self._empty_count += 1
+        try:
+            with self.alone():
+                with self._changed:
+                    self._changed.wait_for(lambda: not self._aside_count)
+                yield
+        finally:
+            with self._changed:
+                self._empty_count -= 1
                 self._changed.notify_all()

@@ -16,6 +16,11 @@ from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
 from hosting_emulator_lab.judge.trials import CleanTrial, Trial
 
+_SLOW_MACHINE = (
+    "a clean run right after it was much slower than before, so the machine was busy, and this trial "
+    "proves nothing"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SingleTrial:
@@ -33,9 +38,10 @@ class SingleTrial:
 def try_once(runs: TrialRuns, trial: Trial, *, limit_s: float, severity: Severity) -> SingleTrial:
     """Make a trial once, after the clean runs with which it is compared.
 
-    Each clean run ends after `limit_s` real seconds at the latest. Raises CleanRunFailed if a clean
-    run does not succeed, ValueError if the trial does not apply to the command's requests, and
-    RunsStopped if the runs were stopped.
+    Each clean run ends after `limit_s` real seconds at the latest. If the client hangs in the trial,
+    another clean run shows whether the machine has become slow. The trial then proves nothing.
+    Raises CleanRunFailed if a clean run does not succeed, ValueError if the trial does not apply to
+    the command's requests, and RunsStopped if the runs were stopped.
     """
     if isinstance(trial, CleanTrial):
         end, symptoms = try_clean_run(runs, trial, limit_s=limit_s)
@@ -44,14 +50,14 @@ def try_once(runs: TrialRuns, trial: Trial, *, limit_s: float, severity: Severit
         return _single(trial, verdict_text, symptoms, end.printed_lines, severity, is_undecided)
     clean = compare_clean_runs(runs, limit_s=limit_s)
     result = runs.trial(trial, clean)
-    return _single(
-        trial,
-        _altered_text(result) if isinstance(trial, AlteredTrial) else _verdict_text(result),
-        symptoms_of(result),
-        result.printed_lines,
-        severity,
-        not result.hit or result.verdict in UNDECIDED_VERDICTS,
-    )
+    text = _altered_text(result) if isinstance(trial, AlteredTrial) else _verdict_text(result)
+    symptoms = list(symptoms_of(result))
+    is_undecided = not result.hit or result.verdict in UNDECIDED_VERDICTS
+    if result.verdict == "hung" and runs.is_machine_slow(clean):
+        text = f"{text}; {_SLOW_MACHINE}"
+        symptoms = [pair for pair in symptoms if pair[1].verdict != "hung"]
+        is_undecided = True
+    return _single(trial, text, symptoms, result.printed_lines, severity, is_undecided)
 
 
 def _verdict_text(result: TrialResult) -> str:

@@ -12,6 +12,10 @@ SHORTEST_LIMIT_S = 10.0
 #: a lasting effect, because a client may have a time limit for what it waits for.
 _LIMIT_FACTOR = 3
 _LASTING_FACTOR = 2
+#: If a later clean run takes longer than the first by more than these shares of the time limit and of
+#: the clean run, the machine has become so slow that this may explain why another run did not end.
+_SLOWER_LIMIT_SHARE = 1 / 6
+_SLOWER_CLEAN_SHARE = 1 / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +39,13 @@ class TimeLimits:
         if is_lasting:
             limit_s *= _LASTING_FACTOR
         return round(limit_s, 1)
+
+    def longest_clean_s(self, clean: CleanRun) -> float:
+        """Return how long another clean run may take on a machine that has not become slow.
+
+        The duration is in real seconds.
+        """
+        usual_s = clean.end.duration_s
+        limit_s = self.limit_s(clean, is_lasting=False)
+        tolerance_s = max(_SLOWER_LIMIT_SHARE * limit_s, _SLOWER_CLEAN_SHARE * usual_s)
+        return usual_s + tolerance_s

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -114,6 +114,28 @@ class TrialRuns:
         if isinstance(trial, PhasesTrial):
             return self._phases_trial(trial, clean, alone=alone)
         return self._varied_trial(trial, clean, alone=alone)
+
+    def is_machine_slow(self, clean: CleanRun) -> bool:
+        """Make another clean run alone, and return whether the machine has become slow since `clean`.
+
+        The machine counts as slow if the run does not succeed in little more time than the clean run
+        took. The load that the client's other runs cause does not count. Raises RunsStopped if the
+        runs are stopped or the run has not ended by `trials_end_at`.
+        """
+        had_aside = self._gate.has_aside
+        if self._succeeds_again(clean, self._gate.alone()):
+            return False
+        if not had_aside and not self._gate.has_aside:
+            return True
+        # The runs of clients that wait for what does not come may have used the processors.
+        return not self._succeeds_again(clean, self._gate.empty())
+
+    def _succeeds_again(self, clean: CleanRun, gate: AbstractContextManager[None]) -> bool:
+        """Return whether a clean run succeeds in little more time than the clean run took."""
+        visit = RunVisit(skip_rules=self._skip_rules)
+        limit_s = self._limits.longest_clean_s(clean)
+        end = self._run_inside(gate, visit, CleanTrial(), limit_s, self.trials_end_at)
+        return not end.hung and end.exit_code == clean.end.exit_code
 
     def _fault_trial(self, trial: FaultTrial, clean: CleanRun, *, alone: bool) -> TrialResult:
         point = trial.point
@@ -224,14 +246,30 @@ class TrialRuns:
         return result, end
 
     def _run(self, visit: RunVisit, trial: Trial, limit_s: float | None, *, alone: bool) -> RunEnd:
+        gate = self._gate_of(trial, alone=alone)
+        ends_at = None if isinstance(trial, CleanTrial) else self.trials_end_at
+        return self._run_inside(gate, visit, trial, limit_s, ends_at)
+
+    def _run_inside(
+        self,
+        gate: AbstractContextManager[None],
+        visit: RunVisit,
+        trial: Trial,
+        limit_s: float | None,
+        ends_at: float | None,
+    ) -> RunEnd:
+        """Make a run inside a gate. It is ended at `ends_at` by `time.monotonic`, unless this is None.
+
+        Raises RunsStopped if that is before its time limit.
+        """
         with self._lock:
             self.run_count += 1
             name = f"run-{self.run_count}"
         conditions = self._conditions or trial.conditions
-        with self._gate_of(trial, alone=alone):
-            if isinstance(trial, CleanTrial) or limit_s is None or self.trials_end_at is None:
+        with gate:
+            if limit_s is None or ends_at is None:
                 return self._perform(visit, name, limit_s, conditions)
-            left_s = self.trials_end_at - time.monotonic()
+            left_s = ends_at - time.monotonic()
             if left_s <= 0:
                 raise RunsStopped
             end = self._perform(visit, name, min(limit_s, left_s), conditions)
@@ -249,7 +287,7 @@ class TrialRuns:
         if alone:
             return self._gate.alone()
         if isinstance(trial, FaultTrial) and trial.point.fault in _LONG_WAITS:
-            return nullcontext()
+            return self._gate.aside()
         return self._gate.shared()
 
     def _perform_patience(self, visit: RunVisit, point: FaultPoint, limit_s: float) -> RunEnd:

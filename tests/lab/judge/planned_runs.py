@@ -41,8 +41,9 @@ class PlannedRuns(TrialRuns):
     be appended. `missed` is the number of requests that reached the default world in the run with a
     base path. `refused` are the numbers of the requests that the clean runs see refused, and
     `unauthenticated` is the number of further requests without a valid token. With `has_keys`, all clean
-    runs send the same Idempotency-Keys. `log` lists the texts
-    of all runs, with ` alone` where a run was alone.
+    runs send the same Idempotency-Keys. `is_slow` tells whether the machine has become slow. `log` lists
+    the texts of all runs, with ` alone` where a run was alone, and `clean again` for a run that looks
+    whether the machine has become slow.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class PlannedRuns(TrialRuns):
         refused: Sequence[int] = (),
         unauthenticated: int = 0,
         has_keys: bool = False,
+        is_slow: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(self._no_run, limit_s=None, skip_rules=())
         self._results = results
@@ -73,6 +75,7 @@ class PlannedRuns(TrialRuns):
             for request in self._requests
         ]
         self._unauthenticated = unauthenticated
+        self._is_slow = is_slow
         self._log_lock = threading.Lock()
         self.log: list[str] = []
 
@@ -103,10 +106,18 @@ class PlannedRuns(TrialRuns):
         planned = self._results(trial, alone)
         return planned or TrialResult(trial, "survived", (), 0, 0.5)
 
+    def is_machine_slow(self, clean: CleanRun) -> bool:
+        """Return whether the test has planned that the machine is slow now."""
+        self._append("clean again")
+        return self._is_slow()
+
     def _write(self, trial: Trial, alone: bool) -> None:
+        self._append(f"{trial} alone" if alone else str(trial))
+
+    def _append(self, text: str) -> None:
         with self._log_lock:
             self.run_count += 1
-            self.log.append(f"{trial} alone" if alone else str(trial))
+            self.log.append(text)
 
     @staticmethod
     def _no_run(*_: object) -> RunEnd:

@@ -274,6 +274,97 @@ def test_a_failure_whose_repetition_is_stopped_is_only_a_note() -> None:
     assert causes == [("waits-without-limit", "note")]
 
 
+LIMITED = "create_user_api_key#1/rate_limit/before_commit"
+
+
+def hangs_at(*texts: str, **fields: Any) -> Any:
+    """Return results in which the client hangs in some trials, beside other runs and alone."""
+
+    def results(trial: Trial, alone: bool) -> TrialResult | None:
+        if str(trial) not in texts:
+            return None
+        return TrialResult(trial, "hung", ("it did not end",), 1, 10.0, **fields)
+
+    return results
+
+
+def test_a_client_that_hangs_on_a_busy_machine_is_not_accused() -> None:
+    progress = Progress()
+    runs = PlannedRuns(hangs_at(LIMITED), is_slow=lambda: True)
+
+    judgment = judge(runs, progress)
+
+    assert (judgment.causes, judgment.exit_code, progress.causes) == ([], 0, [])
+    [remark] = judgment.remarks
+    assert remark.startswith(
+        "Not counted, because the machine was busy: 1 cause, such as hangs in "
+    )
+    repetition = runs.log.index(f"{LIMITED} alone")
+    assert runs.log[repetition + 1] == "clean again"
+
+
+def test_a_client_that_hangs_is_accused_if_the_machine_is_not_busy() -> None:
+    progress = Progress()
+    runs = PlannedRuns(hangs_at(LIMITED))
+
+    judgment = judge(runs, progress)
+
+    assert [cause.id for cause in judgment.causes] == progress.causes == ["hangs"]
+    assert (judgment.remarks, judgment.exit_code) == ([], 1)
+
+
+def test_a_client_that_hangs_again_when_the_machine_is_idle_is_accused() -> None:
+    later = "apply_project_domains#1/rate_limit/before_commit"
+    slow_or_not = [True, False]
+    runs = PlannedRuns(hangs_at(LIMITED, later), is_slow=lambda: slow_or_not.pop(0))
+
+    judgment = judge(runs)
+
+    assert [cause.id for cause in judgment.causes] == ["hangs"]
+    assert judgment.remarks == []
+
+
+def test_the_machine_is_looked_at_once_for_a_cause_that_counts() -> None:
+    calls = ("create_user_api_key", "apply_project_domains")
+    runs = PlannedRuns(hangs_at(*(f"{call}#1/rate_limit/before_commit" for call in calls)))
+
+    judge(runs)
+
+    assert runs.log.count("clean again") == 1
+
+
+def test_only_hanging_depends_on_the_machine() -> None:
+    """Broken rules of conduct in a run that hangs on a busy machine still count."""
+    broken = finding("secret-in-url")
+    runs = PlannedRuns(hangs_at(LIMITED, findings=(broken,)), is_slow=lambda: True)
+    assert [cause.id for cause in judge(runs).causes] == ["secret-in-url"]
+
+    failing = PlannedRuns(fails_at(RESET), is_slow=lambda: True)
+    assert [cause.id for cause in judge(failing).causes] == ["done-twice"]
+    assert "clean again" not in failing.log
+
+
+def test_a_hang_right_after_the_first_clean_run_is_tried_again_if_the_machine_is_busy() -> None:
+    opening = "apply_project_domains#1/connection_reset/after_commit"
+    progress = Progress()
+    runs = PlannedRuns(hangs_at(opening), is_slow=lambda: True)
+
+    judgment = judge(runs, progress)
+
+    assert runs.log[1:3] == [f"{opening} alone", "clean again"]
+    assert opening in runs.log
+    assert (judgment.causes, progress.causes) == ([], [])
+
+
+def test_a_hang_is_only_a_note_if_the_look_at_the_machine_is_stopped() -> None:
+    def stop() -> bool:
+        raise RunsStopped
+
+    judgment = judge(PlannedRuns(hangs_at(LIMITED), is_slow=stop))
+
+    assert [(cause.id, cause.severity) for cause in judgment.causes] == [("hangs", "note")]
+
+
 def test_trials_may_take_little_longer_than_the_budget() -> None:
     runs = PlannedRuns()
     before = time.monotonic()

@@ -67,6 +67,21 @@ def test_a_repeated_trial_whose_fault_hit_no_request_proves_nothing() -> None:
     assert repeated(RESET).exit_code == 0
 
 
+@pytest.mark.parametrize(("is_slow", "exit_code"), [(False, 1), (True, 2)])
+def test_a_repeated_trial_that_hangs_proves_something_only_if_the_machine_is_not_busy(
+    is_slow: bool, exit_code: int
+) -> None:
+    def results(trial: Trial, alone: bool) -> TrialResult:
+        return TrialResult(trial, "hung", ("it did not end",), 1, 10.0)
+
+    runs = PlannedRuns(results, is_slow=lambda: is_slow)
+    single = try_once(runs, read_trial(RESET), limit_s=10.0, severity="warning")
+
+    assert single.exit_code == exit_code
+    assert ("the machine was busy" in single.text) == is_slow
+    assert ("[hangs]" in single.text) != is_slow
+
+
 @pytest.mark.parametrize(("client_exit_code", "exit_code"), [(0, 0), (3, 2)])
 def test_a_repeated_clean_run_proves_something_only_if_it_succeeds(
     client_exit_code: int, exit_code: int

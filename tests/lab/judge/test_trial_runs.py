@@ -175,6 +175,95 @@ def test_a_clean_run_has_its_own_time_limit() -> None:
     assert limits_s == [PATIENCE_S]
 
 
+def slowness_of(
+    *ends: RunEnd, duration_s: float = 0.5, **options: Any
+) -> tuple[bool, list[float | None]]:
+    """Return whether the machine counts as slow if clean runs end like this, and their time limits.
+
+    The earlier clean run took `duration_s`. `options` are those of TrialRuns.
+    """
+    limits_s: list[float | None] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        limits_s.append(limit_s)
+        return ends[len(limits_s) - 1]
+
+    clean = sample_clean_run()
+    clean = replace(clean, end=replace(clean.end, duration_s=duration_s))
+    return TrialRuns(perform, **{"limit_s": None, **options}).is_machine_slow(clean), limits_s
+
+
+@pytest.mark.parametrize(
+    ("end", "is_slow"), [(RunEnd(0), False), (RunEnd(143, hung=True), True), (RunEnd(1), True)]
+)
+def test_a_machine_is_slow_if_another_clean_run_does_not_succeed_in_time(
+    end: RunEnd, is_slow: bool
+) -> None:
+    assert slowness_of(end)[0] == is_slow
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "own_limit_s", "limit_s"),
+    [(1.0, None, 1.0 + 10 / 6), (20.0, None, 30.0), (1.0, 60.0, 11.0), (4.0, 5.0, 6.0)],
+)
+def test_another_clean_run_may_take_a_little_longer_than_the_first(
+    duration_s: float, own_limit_s: float | None, limit_s: float
+) -> None:
+    _, limits_s = slowness_of(RunEnd(0), duration_s=duration_s, limit_s=own_limit_s)
+
+    assert limits_s == [pytest.approx(limit_s)]
+
+
+def test_a_look_at_the_machine_is_not_decided_if_the_judgment_ends_during_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits_s: list[float | None] = []
+    monkeypatch.setattr("time.monotonic", lambda: 500.0)
+    runs = TrialRuns(noting_limits(limits_s, RunEnd(143, hung=True)), limit_s=None)
+    runs.trials_end_at = 501.0
+
+    with pytest.raises(RunsStopped):
+        runs.is_machine_slow(sample_clean_run())
+
+    assert limits_s == [1.0]
+
+
+@pytest.mark.parametrize("is_foreign", [True, False])
+def test_the_load_of_the_waiting_client_does_not_make_the_machine_slow(is_foreign: bool) -> None:
+    """A run that waits for a response, and meanwhile uses a processor, makes a clean run slow."""
+    is_waiting = threading.Event()
+    may_end = threading.Event()
+    has_ended = threading.Event()
+    looks: list[bool] = []
+
+    def perform(
+        visit: RunVisit, name: str, limit_s: float | None, conditions: RunConditions
+    ) -> RunEnd:
+        visit.observation = sample_observation(hit=True)
+        if visit.point is not None:
+            is_waiting.set()
+            may_end.wait(PATIENCE_S)
+            has_ended.set()
+            return RunEnd(0)
+        looks.append(has_ended.is_set())
+        may_end.set()
+        return RunEnd(0, hung=is_foreign or not has_ended.is_set())
+
+    runs = TrialRuns(perform, limit_s=None)
+    trial = read_trial("create_user_api_key#1/timeout/after_commit")
+    waiting = threading.Thread(target=runs.trial, args=(trial, sample_clean_run()))
+    waiting.start()
+    assert is_waiting.wait(PATIENCE_S)
+
+    is_slow = runs.is_machine_slow(sample_clean_run())
+    waiting.join(PATIENCE_S)
+
+    assert is_slow == is_foreign
+    assert looks == [False, True]
+
+
 def listing(*cursors: str | None, items: Sequence[Sequence[str]] = ()) -> Observation:
     """Return the observation of a run that lists pages of deployments with these next cursors.
 
