@@ -7,7 +7,7 @@ reports such a mistake once, under the cause that says most about it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hosting_emulator.messages import ConductFinding, Severity
@@ -90,6 +90,15 @@ _CLAIMS = frozenset(
         "unfinished-operation-is-success",
         "accepted-is-done",
     }
+)
+
+
+#: The causes of clients that do not wait for the end of their operation. What such a client leaves
+#: behind depends on time, so varied responses seem to change it.
+_DOES_NOT_WAIT = (
+    "success-whatever-happens",
+    "unfinished-operation-is-success",
+    "accepted-is-done",
 )
 
 
@@ -178,6 +187,10 @@ def gather_causes(
         is_certain = seen_alone.get(better, True) or not seen_alone.get(explained, True)
         if better in texts and is_certain and not texts[better].is_expected:
             _merge(texts, symptoms_by_cause, explained, texts[better])
+    for better in _DOES_NOT_WAIT:
+        if better in texts and seen_alone.get(better, True):
+            for explained in [id_ for id_ in texts if _is_timing(id_, symptoms_by_cause[id_])]:
+                _merge(texts, symptoms_by_cause, explained, texts[better])
     for explained, better in _EXPLAINED_AT_SAME_REQUEST:
         _merge_equal(texts, symptoms_by_cause, explained, better, lambda symptom: symptom.request)
     for explained, better in _EXPLAINED_IN_SAME_TRIAL:
@@ -187,6 +200,14 @@ def gather_causes(
         for id_, text in texts.items()
     ]
     return sorted(causes, key=_rank)
+
+
+def _is_timing(cause_id: str, symptoms: Sequence[Symptom]) -> bool:
+    """Return whether nothing but a different result under varied responses shows a cause."""
+    return cause_id not in _DOES_NOT_WAIT and all(
+        symptom.verdict == "differs" and symptom.trial.startswith(("vary/", "alter/"))
+        for symptom in symptoms
+    )
 
 
 def _merge(

@@ -338,6 +338,16 @@ def test_an_unfinished_operation_explains_a_different_result() -> None:
     assert ids(stuck, cut_off) == ["unfinished-operation-is-success"]
 
 
+def test_a_client_that_does_not_wait_does_not_depend_on_what_varies() -> None:
+    stuck = result("apply_project_domains#1/stick/lasting", "blind success")
+    varied = result("vary/1/progress-absent", "differs")
+    failed = result("vary/1/extra-fields", "failed")
+
+    assert ids(stuck, varied) == ["unfinished-operation-is-success"]
+    assert ids(varied) == ["needs-optional-field"]
+    assert set(ids(stuck, failed)) == {"unfinished-operation-is-success", "rejects-unknown-field"}
+
+
 def test_a_cause_that_may_be_chance_explains_none_that_a_run_showed_alone() -> None:
     stuck = result("apply_project_domains#1/stick/lasting", "blind success")
     cut_off = result("get_operation#1/timeout/before_commit", "differs")
