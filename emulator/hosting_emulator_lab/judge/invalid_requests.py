@@ -1,13 +1,13 @@
-"""Finds requests that the service refuses as invalid in a trial, although it accepts those of the clean run.
+"""Finds requests of a trial that the service refuses as invalid, although it accepts the clean run's.
 
-A client may build such a request from what it kept of a failed attempt, for example from a header that
-grows with each retry.
+For example, a client may add something to a header with each retry, until the header is too long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hosting_emulator.messages import SKIP_NOTE
 from hosting_emulator_lab.judge.client_requests import ObservedExchange, is_met_by_fault
 
 _INVALID = "invalid_request"
@@ -25,6 +25,12 @@ def invalid_request_text(
     for exchange in exchanges:
         if exchange.code != _INVALID or exchange.call in usual_calls or is_met_by_fault(exchange):
             continue
-        detail = " ".join(exchange.why[:1])
-        return f"#{exchange.n}: {exchange.call} was refused with {exchange.status} {_INVALID}: {detail}"
+        reason = _reason(exchange)
+        return f"#{exchange.n}: {exchange.call} was refused with {exchange.status} {_INVALID}: {reason}"
     return ""
+
+
+def _reason(exchange: ObservedExchange) -> str:
+    """Return why a request was refused. The log may first explain that the clock moved."""
+    reasons = (text for text in exchange.why if not text.startswith(SKIP_NOTE))
+    return next(reasons, "")

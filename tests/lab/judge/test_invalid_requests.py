@@ -26,6 +26,14 @@ def test_the_first_invalid_request_is_described_in_the_words_of_its_refusal() ->
     assert text == f"#2: {LIST} was refused with 400 invalid_request: {DETAIL}"
 
 
+def test_the_reason_of_a_refusal_is_named_even_if_the_clock_moved_before() -> None:
+    moved = "the skip clock moved to 2026-01-01T00:00:01.000Z, the end of the wait"
+
+    text = invalid_request_text([refused(why=(moved, DETAIL))], [])
+
+    assert text.endswith(f"invalid_request: {DETAIL}")
+
+
 def test_other_refusals_are_not_invalid_requests() -> None:
     assert invalid_request_text([exchange(LIST, 403, code="forbidden")], []) == ""
 
