@@ -40,16 +40,19 @@ STEPS_OF_A_JUDGMENT = """\
    request that breaks a rule, a further run accepts it. If the command then fails, it is testing the
    refusal, so the finding is a note.
 2. Trials. `judge` makes as many as the budget allows, starting with the most informative. A trial is one
-   run with one failure at one request. In three more trials, responses vary, and each failure of these
-   is narrowed down to its [variation points](variation.md).
+   run with one failure at one request. In three more trials, responses vary. If the command fails in one
+   of them, one more run follows, `phases`, in which operations last as long, but responses do not vary. The
+   variation does not explain what this run shows, too. Every other failure is narrowed down to its
+   [variation points](variation.md).
 3. Confirmation. A mistake in a trial counts only if a second run of the same trial shows it, too, while
-   no other run is in progress (except runs that only wait). Otherwise, it is a note. If the command hangs
-   in both runs, a clean run follows. If it is much slower than the first one, the machine was busy, and
-   the mistake does not count.
+   no other run is in progress (except runs that only wait). If the second run does not show the mistake,
+   the mistake does not count. If there is no time for a second run, the mistake is a note. If the command
+   hangs in both runs, a clean run follows. If it is much slower than the first one, the machine was busy,
+   and the hanging does not count. The report says how many mistakes do not count, and why.
 4. Altered responses, if there is time left. Parts of responses are altered one at a time: a field or a
-   header is removed, a boolean is inverted, a list is reversed, a status is replaced. The client depends
-   on a part if the altered run has another exit code or sends other requests. It shows a part if only
-   its output differs, and otherwise ignores the part.
+   header is removed, a boolean is inverted, an authorization is revoked, a list is reversed, a status is
+   replaced. The client depends on a part if the altered run has another exit code or sends other
+   requests. It shows a part if only its output differs, and otherwise ignores the part.
 
 If two simultaneous clean runs interfere with each other, all other runs are made one after the other."""
 
@@ -78,15 +81,16 @@ def render() -> str:
         STEPS_OF_A_JUDGMENT,
         "## Causes",
         "A cause is one mistake of a client, however many runs reveal it. By default, a cause of "
-        "severity `error` or `warning` makes the exit code 1. `judge` also reports findings of the "
-        "[rules of conduct](conduct-rules.md) as causes.",
+        "severity `error` or `warning` makes the exit code 1. The report lists the most severe causes "
+        "first. `judge` also reports findings of the [rules of conduct](conduct-rules.md) as causes.",
         table(["cause", "severity", "what the client does", "what to do"], causes),
         "## Faults that explore tries",
         f"Without `--faults` and `--outcomes`, `explore` tries these kinds: {codes(KINDS)}. "
         "`--faults` also accepts `stalled_response`. `abort:CODE` is one problem code, `abort:*` is "
         "every code, and `gateway_error:504` is one status.",
-        "With `--outcomes`, it tries failures that begin with one request and do not pass. `refused` "
-        "stands for the problems that a call can return and for which a retry cannot help:",
+        "With `--outcomes`, it tries effects that begin with one request and persist. `refused` stands "
+        "for the problems that a call can return and for which a retry cannot help. `long_limit` makes "
+        "a client wait, so `explore` tries it only if it is named in `--faults`. `judge` always does.",
         table(["word", "the request"], effects),
         "## Changes that a contract check may make",
         f"`hosting-emulator contract check --allow` takes these words: {codes(ALLOWED)}.",

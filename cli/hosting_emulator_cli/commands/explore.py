@@ -79,7 +79,7 @@ def _read_point(text: str) -> FaultPoint:
     help=(
         "Try only the named faults. KIND is timeout, abort, rate_limit, connection_reset, "
         "gateway_error, truncate, empty_response, malformed_response, latency, slow_response (or "
-        "`wire` for all of these), stalled_response, abort:CODE, abort:* for all codes, "
+        "`wire` for all of these), stalled_response, long_limit, abort:CODE, abort:* for all codes, "
         "gateway_error:STATUS, or the name of an effect that --outcomes adds. Repeatable."
     ),
     multiple=True,

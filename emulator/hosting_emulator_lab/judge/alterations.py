@@ -2,9 +2,9 @@
 
 A field is removed, because a client that reads it then sees a difference. A boolean is inverted as
 well, because a client may read its value without needing its presence. For the same reason, an
-authorization is shown as revoked. If the contract allows an
-alteration of the part, such an alteration is made. Otherwise, the alteration breaks the contract,
-and only shows what the client reads.
+authorization is shown as revoked. If the contract allows an alteration of the part, such an
+alteration is made. Otherwise, the alteration breaks the contract, and only shows what the client
+reads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STATUSES = {
     "4xx": (400, 422, 403, 409),
     "5xx": (500, 503, 502),
 }
-#: Values that replace others, by the call and the pointer of their field.
+#: The value that replaces each value of a field, by the call and the pointer of the field.
 _REPLACEMENTS = {("get_dns_authorization", "/status"): {"authorized": "revoked"}}
 
 

@@ -276,8 +276,8 @@ _TEXTS = (
         because=_PROBLEMS,
         place="contract, section Errors",
         instead=(
-            "Handle each way in which a response can end, also in the middle of its body: try again, or "
-            "report the failure and exit with a code other than 0."
+            "Handle each way in which a response can end, including an end in the middle of its body. "
+            "Either try again, or report the failure and exit with a code other than 0."
         ),
     ),
     CauseText(
@@ -551,10 +551,10 @@ _TEXTS = (
     CauseText(
         id="picks-by-position",
         severity="note",
-        title="It shows other items if a list arrives in a different order.",
+        title="It shows different items if a list arrives in a different order.",
         matters=(
-            "If the client takes the first item for the latest, for example, it may show the wrong "
-            "one. If it only shortens a long list, nothing is wrong."
+            "A client that takes the first item for the latest, for example, may show the wrong item. If "
+            "the client only shortens a long list, nothing is wrong."
         ),
         because=(
             "Query parameter names for the cursor and the page size, default page size and "

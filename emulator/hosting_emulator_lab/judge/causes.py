@@ -93,8 +93,8 @@ _CLAIMS = frozenset(
 )
 
 
-#: The causes of clients that do not wait for the end of their operation. What such a client leaves
-#: behind depends on time, so varied responses seem to change it.
+#: The causes of clients that do not wait for the end of their operation. The result of such a client
+#: depends on time, so it may differ by chance when responses vary.
 _DOES_NOT_WAIT = (
     "success-whatever-happens",
     "unfinished-operation-is-success",
@@ -127,8 +127,8 @@ class ClientCause:
     """One mistake in a client, and the symptoms that show it.
 
     `seen_alone` tells whether a trial showed the cause again when it ran alone. It is False if there
-    was no time for that. Then the cause is never more than a note, because the machine may have been
-    at fault.
+    was no time for that. The cause is then only a note, because other runs may have disturbed the
+    trial.
     """
 
     text: CauseText
@@ -203,7 +203,7 @@ def gather_causes(
 
 
 def _is_timing(cause_id: str, symptoms: Sequence[Symptom]) -> bool:
-    """Return whether nothing but a different result under varied responses shows a cause."""
+    """Return whether the only symptoms of a cause are different results when responses differ."""
     return cause_id not in _DOES_NOT_WAIT and all(
         symptom.verdict == "differs" and symptom.trial.startswith(("vary/", "alter/"))
         for symptom in symptoms
@@ -232,7 +232,7 @@ def _merge_equal(
     better: str,
     key: Callable[[Symptom], str],
 ) -> None:
-    """Move the symptoms of a cause whose key is the key of a symptom of the better cause."""
+    """Move the symptoms of a cause that have the same key as a symptom of the better cause."""
     if explained not in texts or better not in texts:
         return
     keys = {key(symptom) for symptom in symptoms_by_cause[better]}

@@ -54,9 +54,11 @@ class FinishedRun:
 
 @dataclass(frozen=True, slots=True)
 class _BrokenRule:
-    """A finding of a clean run. `refused` accepts its last request, or is None if it was not refused.
+    """A finding of a clean run.
 
-    If the client only retried a refused request too soon, `refused` may accept the refused request.
+    `refused` is the trial in which the finding's last request is accepted, or None if the service did
+    not refuse this request. For an early retry, it may be the trial in which the first request is
+    accepted.
     """
 
     trial: str

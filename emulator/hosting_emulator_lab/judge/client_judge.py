@@ -1,8 +1,8 @@
 """Judges a client: makes its clean runs, then the planned trials within a budget.
 
-What a trial shows counts only if a trial shows it again while no other run is in progress. That the
-client hangs counts only if a clean run right after this trial is as fast as before: other programs may
-have made the machine slow.
+What a trial shows counts only if the trial shows it again while no other run is in progress. That the
+client hangs counts only if a clean run right after this repetition is about as fast as before, because
+other programs may have made the machine slow.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _NotCounted:
-    """A cause that does not count, and the trial that was repeated last.
+    """A cause that does not count, and the last trial that was repeated because of it.
 
     `is_machine_slow` means that the repetition showed the cause again, but on a slow machine.
     Otherwise, the repetition did not show it.
@@ -123,10 +123,11 @@ class ClientJudge:
         self._tried: set[Trial] = set()
         #: What the altered responses have shown so far.
         self._effects: list[PartEffect] = []
-        #: For each cause, whether a run that was alone showed it, and how many runs did not.
+        #: Whether a run that was alone showed a cause, by the id of the cause.
         self._seen_alone: dict[str, bool] = {}
-        #: By their ids, the causes that no run showed alone on a machine that was not slow.
+        #: The causes that do not count, by their ids.
         self._not_counted: dict[str, _NotCounted] = {}
+        #: How many trials were repeated alone because of a cause, by the id of the cause.
         self._confirmations: dict[str, int] = {}
         #: Held while a trial is repeated alone: what it shows can spare the next repetition.
         self._repeating = threading.Lock()
@@ -199,7 +200,7 @@ class ClientJudge:
         try:
             opening = self._runs.trial(trial, clean, alone=True)
             if opening.verdict == "hung" and self._runs.is_machine_slow(clean):
-                # It is tried again with the other trials.
+                # The trial is made again with the other trials.
                 return
         except RunsStopped:
             return
@@ -351,7 +352,7 @@ class ClientJudge:
             self._listener.on_trial(trial, len(self._tried), plan.trial_count)
 
     def _add(self, result: TrialResult, clean: CleanRun) -> TrialResult:
-        """Add what a trial shows. If it shows a new cause, look whether it shows the cause alone, too.
+        """Add what a trial shows. If it shows a new cause, repeat the trial alone.
 
         Return the result of the repetition or, if there was none, the given result. Raises RunsStopped.
         """
@@ -388,7 +389,7 @@ class ClientJudge:
     def _ids_on_slow_machine(
         self, cause_ids: Iterable[str], result: TrialResult, clean: CleanRun
     ) -> set[str]:
-        """Return which of these causes a result shows only because the client hung on a slow machine.
+        """Return the causes that a result shows only because the client hung on a slow machine.
 
         Raises RunsStopped.
         """
@@ -468,7 +469,7 @@ class ClientJudge:
         remarks = []
         if beside_others:
             remarks.append(
-                "Not counted, because the trial did not show it again alone: "
+                "Not counted, because a repetition of the trial alone did not show the same: "
                 f"{_count_with_example(beside_others)}. The runs may disturb each other, for example "
                 "by a file, a port or a database. To prevent this, use --jobs 1."
             )

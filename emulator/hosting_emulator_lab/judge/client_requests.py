@@ -27,7 +27,8 @@ Place: TypeAlias = tuple[int, int]
 class ObservedResponse(NamedTuple):
     """A response of a run: the length of its body, the body's content, and the headers.
 
-    `known_content` is the part of the content that is known, even if the log cuts a long body.
+    If the log cuts a long body, `content` is the beginning of its text, and `known_content` is the part
+    of the content that is known, or None if nothing is known.
     """
 
     body_bytes: int = 0
@@ -63,10 +64,10 @@ class NumberedRequest:
     `operations_before` is the number of operations that earlier requests to its call began.
     `project_is_busy` means that an earlier request began an operation of the same project.
 
-    `response_bytes` is the length of the response's body, and `response` is the body's content, or
-    the beginning of the body's text if the log cuts it. `known_response` is then the part of the content
-    that is known.
-    `response_headers` are the response's headers.
+    `response_bytes` is the length of the response's body, and `response` is the body's content. If
+    the log cuts the body, `response` is the beginning of its text, and `known_response` is the part of
+    the content that is known. Otherwise, both are the same. `response_headers` are the response's
+    headers.
     """
 
     exchange: ObservedExchange

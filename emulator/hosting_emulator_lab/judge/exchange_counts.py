@@ -165,8 +165,8 @@ def null_urls(exchanges: Iterable[ObservedExchange]) -> frozenset[str]:
 def longest_world_time(exchanges: Iterable[ObservedExchange]) -> float:
     """Return the world time between the first and the last exchange of a chapter, in seconds.
 
-    The longest of several chapters counts. The time that a skip clock moves by itself is left out,
-    because the client did not wait for it.
+    If there are several chapters, the longest time is returned. The time by which a skip clock moves
+    by itself is left out, because the client did not wait for it.
     """
     last_times: dict[int, datetime] = {}
     durations_s: defaultdict[int, float] = defaultdict(float)

@@ -46,8 +46,8 @@ KINDS = (
 WAITING_KINDS = ("stalled_response",)
 #: The lasting effects that only `judge` tries by default, because each of them makes a client wait.
 WAITING_OUTCOMES = ("long_limit",)
-#: The words for the other lasting effects. `refused` stands for the problems that a call may return and
-#: for which a retry cannot help.
+#: The words for the other lasting effects. `refused` stands for the problems that a call may return
+#: and for which a retry cannot help.
 OUTCOMES = (*[word for word in LASTING_EFFECTS if word not in WAITING_OUTCOMES], "refused")
 #: The delay of a late response in real milliseconds, for a client that waits this long.
 LATE_MS = 1000

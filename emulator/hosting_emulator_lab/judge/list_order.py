@@ -19,7 +19,8 @@ from hosting_emulator_lab.judge.client_behavior import ClientBehavior
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 
 _WORD = re.compile(r"\w(?:[\w:.+/-]*\w)?")
-#: At least this many characters of a value, such as the start of a commit's digest, stand for it.
+#: A part of a value stands for the value if it has at least this many characters, as the start of a
+#: commit's digest does.
 _SHORTENED_LENGTH = 6
 #: Stands for a word that may differ by chance between runs, or that is the number of a row.
 _CHANGING = "#"
@@ -32,8 +33,8 @@ def omitted_request(altered: ClientBehavior, first: ClientBehavior, second: Clie
 
     Return an empty string if there is none. How often a request is sent does not count.
     """
-    sent = {*altered.requests}
-    usual = {*second.requests}
+    sent = set(altered.requests)
+    usual = set(second.requests)
     omitted = (text for text in first.requests if text in usual and text not in sent)
     return next(omitted, "")
 
@@ -43,10 +44,11 @@ def omitted_line(
 ) -> str:
     """Return a line that both unaltered runs print and the altered run does not print.
 
-    Return an empty string if there is none. Lines are compared without the order of their words, and
-    without numbers, times and ids other than the `values` of the items of the list. If the runs print
-    the same words, only a line counts that marks one item with another word. Any other line may be
-    a row of columns.
+    Return an empty string if there is none. The order of the words in a line does not count. Numbers,
+    times and ids do not count either, unless they are among the `values` of the list's items.
+
+    If the runs print the same words, the client may only have arranged the items in columns. A line
+    then counts only if it marks an item, for example as the latest.
     """
     if altered.lines is None or first.lines is None or second.lines is None:
         return ""
@@ -58,7 +60,7 @@ def omitted_line(
         words = values.words(line)
         if not words or first_counts[words] != second_counts[words]:
             continue
-        may_be_columns = has_same_words and not values.mark_item(words)
+        may_be_columns = has_same_words and not values.is_mark_of_item(words)
         if counts[words] < first_counts[words] and not may_be_columns:
             return line
     return ""
@@ -92,15 +94,17 @@ class ItemValues:
         """Return the words of a line in alphabetical order, except for those that may change by chance."""
         return tuple(sorted(self._comparable(word) for word in _WORD.findall(line)))
 
-    def mark_item(self, words: _Words) -> bool:
-        """Return whether the words of a line name a single item, and contain a word of the client."""
+    def is_mark_of_item(self, words: _Words) -> bool:
+        """Return whether the words of a line name exactly one item, and say something else about it."""
         item_indexes: set[int] = set()
         for word in words:
             indexes = [index for index, texts in enumerate(self.items) if _has_word(texts, word)]
             if len(indexes) == 1:
                 item_indexes.add(indexes[0])
-        has_own_word = any(word != _CHANGING and not _has_word(self._texts, word) for word in words)
-        return len(item_indexes) == 1 and has_own_word
+        has_other_word = any(
+            word != _CHANGING and not _has_word(self._texts, word) for word in words
+        )
+        return len(item_indexes) == 1 and has_other_word
 
     @cached_property
     def _texts(self) -> frozenset[str]:

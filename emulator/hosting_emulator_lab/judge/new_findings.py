@@ -23,8 +23,8 @@ def new_findings(visit: RunVisit, clean: CleanRun) -> tuple[ConductFinding, ...]
     """Return the findings of a run about rules that the clean run keeps. Notes are left out.
 
     A finding about a retry is left out, too, if the clean run sends the request as often as this run,
-    or with as many keys. It is also left out if each of its requests may be the first attempt of another
-    test, which sends the request in the clean run as well.
+    or with as many keys. It is also left out if each retry may be the first attempt of another test,
+    which sends the same request in the clean run.
     """
     broken_rules = {text.partition(":")[0] for text in clean.observation.conduct}
     usual = _Repetitions(clean.observation.exchanges)
@@ -87,11 +87,12 @@ def _may_be_first_attempts(
     repetitions: _Repetitions,
     usual: _Repetitions,
 ) -> bool:
-    """Return whether each repetition in a finding about retries may be the first attempt of another test.
+    """Return whether each retry in a finding may be the first attempt of another test.
 
-    A test whose client gives up after a few attempts may have waited before each of them. The next
-    test does not wait. `attempts` are all requests of the world that are equal to the last request of
-    the finding. The same Idempotency-Key shows a retry, unless the clean run repeats a key as well.
+    A client may wait before each retry and then give up, so that its test fails. The next test sends
+    its first request without a wait. `attempts` are all requests of the world that are equal to the
+    last request of the finding. A request with the same Idempotency-Key is a retry, unless the clean
+    run repeats a key as well.
     """
     if finding.rule not in _RETRY_RULES or not attempts:
         return False

@@ -42,9 +42,9 @@ def names_whole_list(
 ) -> bool:
     """Return whether lines contain one of `list_sizes`, the possible numbers of items in the whole list.
 
-    Such a line, for example `assert 7 == 25`, shows that the client misses items, because it has not
-    read the next page. Return False if the number may be a limit of the `usual` requests, or if the
-    client also reads on after a short page. The requests must have their responses.
+    Such a line, for example `assert 7 == 25`, shows that the client noticed that items are missing,
+    because it has not read the next page. Return False if the number may be a limit of the `usual`
+    requests, or if the client has read on after a short page. The requests must have their responses.
     """
     limits = _limits(usual)
     largest = max(limits, default=0)
@@ -67,7 +67,10 @@ def _limits(requests: Iterable[NumberedRequest]) -> set[int]:
 
 
 def _is_short(request: NumberedRequest, largest: int) -> bool:
-    """Return whether a page has fewer items than its limit, or than the largest page, and is not the last."""
+    """Return whether a page that is not the last has fewer items than its limit.
+
+    If the request has no limit, `largest` counts as the limit.
+    """
     limit = min(_numbers_in_query(request), default=largest)
     return bool(_next_cursor(request)) and _item_count(request) < limit
 

@@ -1,4 +1,4 @@
-"""The sentences which say that a request may be retried, for each kind of request and failure."""
+"""The sentences that allow a client to retry a request, for each kind of request and failure."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _CHANGES = {
 
 
 def retry_quote(point: FaultPoint) -> RetryQuote:
-    """Return the sentence which says that the request of a wire fault may be retried."""
+    """Return the sentence that allows a client to retry the request of a wire fault."""
     if kind_of(point.fault) in ("abort", "rate_limit"):
         return RETRYABLE
     if ALL_CALLS[point.call].method == "GET":

@@ -12,7 +12,7 @@ class RunGate:
 
     Any number of threads may be inside `shared()` at a time. A thread inside `alone()` is the only
     one inside. A thread that waits for `alone()` goes before threads that wait for `shared()`.
-    Threads inside `aside()` count only for `empty()`.
+    A thread inside `aside()` runs beside all of these. Only a thread that uses `empty()` excludes it.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class RunGate:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Be inside beside all threads but those that use or await `empty()`, within a `with` block."""
+        """Run beside other threads within a `with` block, after all threads that use or await `empty()`."""
         with self._changed:
             self._changed.wait_for(lambda: not self._empty_count)
             self._aside_count += 1
@@ -73,7 +73,7 @@ class RunGate:
 
     @contextmanager
     def empty(self) -> Iterator[None]:
-        """Be alone, even without threads that use `aside()`, within a `with` block."""
+        """Be the only thread inside within a `with` block. Not even a thread in `aside()` is inside."""
         with self._changed:
             self._empty_count += 1
         try:

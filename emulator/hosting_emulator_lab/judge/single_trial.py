@@ -39,7 +39,8 @@ def try_once(runs: TrialRuns, trial: Trial, *, limit_s: float, severity: Severit
     """Make a trial once, after the clean runs with which it is compared.
 
     Each clean run ends after `limit_s` real seconds at the latest. If the client hangs in the trial,
-    another clean run shows whether the machine has become slow. The trial then proves nothing.
+    another clean run shows whether the machine has become slow. If it has, the trial proves nothing.
+
     Raises CleanRunFailed if a clean run does not succeed, ValueError if the trial does not apply to
     the command's requests, and RunsStopped if the runs were stopped.
     """

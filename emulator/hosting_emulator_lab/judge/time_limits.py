@@ -12,8 +12,8 @@ SHORTEST_LIMIT_S = 10.0
 #: a lasting effect, because a client may have a time limit for what it waits for.
 _LIMIT_FACTOR = 3
 _LASTING_FACTOR = 2
-#: If a later clean run takes longer than the first by more than these shares of the time limit and of
-#: the clean run, the machine has become so slow that this may explain why another run did not end.
+#: If a later clean run exceeds the first by more than this share of the time limit, and also by more than
+#: this share of the first, the machine may be so slow that another run did not end for this reason.
 _SLOWER_LIMIT_SHARE = 1 / 6
 _SLOWER_CLEAN_SHARE = 1 / 2
 

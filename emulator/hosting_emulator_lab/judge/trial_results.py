@@ -17,65 +17,75 @@ from hosting_emulator_lab.judge.trials import FaultTrial, Trial
 class TrialResult:
     """The result of a trial.
 
-    `verdict` compares the run with the clean run, and `reasons` are sentences that explain it.
-    `findings` are the conduct findings of the run. Unless the trial is clean, findings about rules that
-    the clean runs break too are left out. `duration_s` is in real seconds. `output` holds the last
-    lines that the command printed. `hit` means that the fault or variation of the trial affected a
-    request. `conduct` contains the rules and the titles of the conduct findings that the clean run does
-    not have, and `codes` the codes of the problems that the client received, both only for the trial of
-    a fault. `fast_attempts` is the largest number of attempts at one request with hardly a pause
-    between them. It is 0 if the pauses are unknown. `additional_replays` is the number of replayed
-    responses beyond those of the clean run. If the client reads all pages in the clean run but stopped
-    early in this run, `stopped_at_page` names the request for the last page that it read. `misses_items`
-    means that the output names the number of items in the whole list, of which the client did not read
-    all pages.
-    `repeated_items` describes how the output shows that the client counts items twice, and
-    `missing_items` how it shows that the client reports a part of a list as the whole. `varied` are the
-    variation points at which responses varied. `printed_lines` are all lines that the command printed.
-    `early_end` describes how the client ended silently where the fault interrupted its work.
-    `prints_token` means that the output contains the client's token. `invalid_request` describes a
-    request that the service refused as invalid, as it refuses none in the clean run.
-    `effect` is the effect of an altered part on the client's behavior. `is_allowed` tells whether the
-    contract allows the alteration. `is_refused_anyway` means that the request of the fault is refused
-    in the clean run, too. `has_recovered` means that the run failed although its requests succeed as they
-    do in the clean run, and that it changed nothing more. `restarted_operations` is the number of
-    operations that failed for good, beyond those that the clean run starts. `poll_count` is the number
-    of polls of operations, and `has_unfinished_operation` tells whether an operation had not ended when
-    the run ended, both only for the trial of a fault. `causes` are the ids of the causes that the result
-    shows, and only `explore` sets them. If a list arrived in reverse, `omitted_request` and
-    `omitted_line` are a request and a line of the clean run that this run omits.
+    Sentences and names are empty, and counts are 0, if there is nothing to report.
     """
 
     trial: Trial
+    #: How the run differs from the clean run.
     verdict: Verdict
+    #: The sentences that explain the verdict.
     reasons: tuple[str, ...]
     exit_code: int
+    #: The duration of the run in real seconds.
     duration_s: float
+    #: The last lines that the command printed.
     output: tuple[str, ...] = ()
+    #: The conduct findings of the run. Unless the trial is clean, findings about rules that the clean
+    #: runs break, too, are left out.
     findings: tuple[ConductFinding, ...] = ()
+    #: The rules and the titles of the conduct findings that the clean run does not have. Only the trial
+    #: of a fault sets them.
     conduct: tuple[str, ...] = ()
+    #: The codes of the problems that the client received. Only the trial of a fault sets them.
     codes: tuple[str, ...] = ()
+    #: Whether the fault or the variation of the trial affected a request.
     hit: bool = True
+    #: The largest number of attempts at one request with hardly a pause between them, or 0 if the
+    #: pauses are unknown.
     fast_attempts: int = 0
+    #: The number of replayed responses beyond those of the clean run.
     additional_replays: int = 0
+    #: The name of the request for the last page that the client read, if it stopped early although it
+    #: reads all pages in the clean run.
     stopped_at_page: str = ""
+    #: Whether the output names the number of items in the whole list, although the client did not read
+    #: all pages.
     misses_items: bool = False
+    #: How the output shows that the client counts items twice.
     repeated_items: str = ""
+    #: How the output shows that the client reports a part of a list as the whole.
     missing_items: str = ""
+    #: How the client ended silently where the fault interrupted its work.
     early_end: str = ""
+    #: The first request that the service refused as invalid, and why. The calls that are refused as
+    #: invalid in the clean run do not count.
     invalid_request: str = ""
+    #: Whether the output contains the client's token.
     prints_token: bool = False
+    #: The variation points at which responses varied.
     varied: tuple[str, ...] = ()
+    #: All lines that the command printed.
     printed_lines: tuple[str, ...] = ()
+    #: The effect of the altered part on the client's behavior.
     effect: Effect = "ignores"
+    #: Whether the contract allows the alteration.
     is_allowed: bool = False
+    #: Whether the request of the fault is refused in the clean run, too.
     is_refused_anyway: bool = False
+    #: Whether the run failed although its requests succeed as they do in the clean run, and changed
+    #: nothing more than the clean run.
     has_recovered: bool = False
+    #: The number of operations that failed for good, beyond those that the clean run starts.
     restarted_operations: int = 0
+    #: The number of polls of operations. Only the trial of a fault sets it.
     poll_count: int = 0
+    #: Whether an operation had not ended when the run ended. Only the trial of a fault sets it.
     has_unfinished_operation: bool = False
+    #: The ids of the causes that the result shows. Only `explore` sets them.
     causes: tuple[str, ...] = ()
+    #: A request of the clean run that this run omits, if a list arrived in reverse.
     omitted_request: str = ""
+    #: A printed line of the clean run that this run omits, if a list arrived in reverse.
     omitted_line: str = ""
 
     @property

@@ -118,20 +118,20 @@ class TrialRuns:
     def is_machine_slow(self, clean: CleanRun) -> bool:
         """Make another clean run alone, and return whether the machine has become slow since `clean`.
 
-        The machine counts as slow if the run does not succeed in little more time than the clean run
-        took. The load that the client's other runs cause does not count. Raises RunsStopped if the
-        runs are stopped or the run has not ended by `trials_end_at`.
+        The machine counts as slow if this run takes much longer than the clean run did, or fails. The
+        load that other runs of the client cause does not count. Raises RunsStopped if the runs are
+        stopped or the run has not ended by `trials_end_at`.
         """
         had_aside = self._gate.has_aside
         if self._succeeds_again(clean, self._gate.alone()):
             return False
         if not had_aside and not self._gate.has_aside:
             return True
-        # The runs of clients that wait for what does not come may have used the processors.
+        # Clients that wait for a response that does not arrive may have used the processors meanwhile.
         return not self._succeeds_again(clean, self._gate.empty())
 
     def _succeeds_again(self, clean: CleanRun, gate: AbstractContextManager[None]) -> bool:
-        """Return whether a clean run succeeds in little more time than the clean run took."""
+        """Return whether another clean run succeeds, and takes hardly longer than `clean` did."""
         visit = RunVisit(skip_rules=self._skip_rules)
         limit_s = self._limits.longest_clean_s(clean)
         end = self._run_inside(gate, visit, CleanTrial(), limit_s, self.trials_end_at)

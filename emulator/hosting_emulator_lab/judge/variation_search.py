@@ -143,9 +143,9 @@ def varied_results(
     `known_points` are left out from the beginning. If the client does not fail, the only result is the
     result of the whole trial.
 
-    `run_unvaried` returns the result of a run under the same conditions without varied responses. If
-    the client fails in it, too, the result is yielded, and the variation explains no failure that is
-    the same.
+    `run_unvaried` returns the result of a run under the same conditions without varied responses. It
+    is called only if the client fails. If the client fails in this run, too, the run's result is yielded,
+    and equal failures of varied runs do not count.
     """
     candidates = tuple(point for point in trial.conditions.vary_only if point not in known_points)
     if not candidates:
