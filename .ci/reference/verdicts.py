@@ -41,9 +41,9 @@ STEPS_OF_A_JUDGMENT = """\
    refusal, so the finding is a note.
 2. Trials. `judge` makes as many as the budget allows, starting with the most informative. A trial is one
    run with one failure at one request. In three more trials, responses vary. If the command fails in one
-   of them, one more run follows, `phases`, in which operations last as long, but responses do not vary. The
-   variation does not explain what this run shows, too. Every other failure is narrowed down to its
-   [variation points](variation.md).
+   of them, one more run follows, `phases`, in which operations last as long, but responses do not vary. A
+   failure that this run also shows is not due to the variation. Every other failure is narrowed down to
+   its [variation points](variation.md).
 3. Confirmation. A mistake in a trial counts only if a second run of the same trial shows it, too, while
    no other run is in progress (except runs that only wait). If the second run does not show the mistake,
    the mistake does not count. If there is no time for a second run, the mistake is a note. If the command
@@ -90,7 +90,7 @@ def render() -> str:
         "every code, and `gateway_error:504` is one status.",
         "With `--outcomes`, it tries effects that begin with one request and persist. `refused` stands "
         "for the problems that a call can return and for which a retry cannot help. `long_limit` makes "
-        "a client wait, so `explore` tries it only if it is named in `--faults`. `judge` always does.",
+        "a client wait, so `explore` tries it only if `--faults` names it, but `judge` tries it, too.",
         table(["word", "the request"], effects),
         "## Changes that a contract check may make",
         f"`hosting-emulator contract check --allow` takes these words: {codes(ALLOWED)}.",
