@@ -1,16 +1,11 @@
-"""Judges a client: makes its clean runs, then the planned trials within a budget.
-
-What a trial shows counts only if the trial shows it again while no other run is in progress. That the
-client hangs counts only if a clean run right after this repetition is about as fast as before, because
-other programs may have made the machine slow.
-"""
+"""Judges a client: makes its clean runs, then the planned trials within a budget."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -20,14 +15,15 @@ from hosting_emulator.sdk import ControlError
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.alterations import plan_alterations
+from hosting_emulator_lab.judge.cause_evidence import CauseEvidence
 from hosting_emulator_lab.judge.cause_texts import CauseText
-from hosting_emulator_lab.judge.causes import ClientCause, Symptom, gather_causes
+from hosting_emulator_lab.judge.causes import Symptom
 from hosting_emulator_lab.judge.clean_runs import CleanRuns, make_clean_runs
 from hosting_emulator_lab.judge.dependencies import ClientDependencies, PartEffect
 from hosting_emulator_lab.judge.dependency_texts import with_wording_fields
 from hosting_emulator_lab.judge.judgment import Judgment
 from hosting_emulator_lab.judge.run_results import CleanRun
-from hosting_emulator_lab.judge.symptoms import is_varied_failure, symptoms_of, waits_endlessly
+from hosting_emulator_lab.judge.symptoms import is_varied_failure
 from hosting_emulator_lab.judge.trial_plan import TrialPlan, plan_trials
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_runs import TrialRuns
@@ -38,8 +34,6 @@ from hosting_emulator_lab.run_conditions import RunsStopped
 
 #: The seeds of the trials with varied responses.
 SEEDS = ("1", "2", "3")
-#: How many trials may fail to show a cause again alone before it is no longer looked for.
-_MOST_CONFIRMATIONS = 3
 #: The failure of the opening trial: the response to a change is lost.
 _OPENING = ("connection_reset", "after_commit")
 #: There is an opening trial only if the clean run takes at most this share of the budget.
@@ -68,19 +62,6 @@ class Listener(Protocol):
 
         The judgment may report the cause under a better cause that is found later.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class _NotCounted:
-    """A cause that does not count, and the last trial that was repeated because of it.
-
-    `is_machine_slow` means that the repetition showed the cause again, but on a slow machine.
-    Otherwise, the repetition did not show it.
-    """
-
-    text: CauseText
-    trial: Trial
-    is_machine_slow: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,24 +98,10 @@ class ClientJudge:
         self._stop_reason = stop_reason
         self._began = time.monotonic()
         self._lock = threading.Lock()
-        self._symptoms: list[tuple[CauseText, Symptom]] = []
-        #: Whether the client polls its operations. The first clean run shows it.
-        self._follows_operations: bool
+        self._evidence = CauseEvidence(runs, listener.on_cause, self._lock)
         self._tried: set[Trial] = set()
         #: What the altered responses have shown so far.
         self._effects: list[PartEffect] = []
-        #: Whether a run that was alone showed a cause, by the id of the cause.
-        self._seen_alone: dict[str, bool] = {}
-        #: The causes that do not count, by their ids.
-        self._not_counted: dict[str, _NotCounted] = {}
-        #: How many trials were repeated alone because of a cause, by the id of the cause.
-        self._confirmations: dict[str, int] = {}
-        #: Held while a trial is repeated alone: what it shows can spare the next repetition.
-        self._repeating = threading.Lock()
-        #: The trials in which the client was still waiting for an operation that never ends.
-        self._endless_waits: list[TrialResult] = []
-        #: The ids of the causes of which the listener was told.
-        self._announced: set[str] = set()
         #: What the first clean run came to, as soon as it has ended.
         self._first: CleanRuns | None = None
         #: The result of the run without variation, once a varied trial has failed.
@@ -151,11 +118,9 @@ class ClientJudge:
         self._runs.trials_end_at = self._began + self._choices.budget_s + GRACE_S
         clean_runs = self._make_clean_runs()
         clean = clean_runs.clean
-        self._follows_operations = _follows_operations(clean_runs)
         plan = plan_trials(clean.observation.requests, SEEDS)
         self._listener.on_plan(plan, clean)
-        self._symptoms += clean_runs.symptoms
-        self._announce(clean_runs.symptoms)
+        self._evidence.add_clean_runs(clean_runs)
         self._use_opening(plan, clean)
         jobs = self._job_count(clean_runs)
         trials_began = time.monotonic()
@@ -163,7 +128,7 @@ class ClientJudge:
         trials_s = time.monotonic() - trials_began
         alterations = plan_alterations(clean.observation.requests)
         # What the client depends on is the least urgent question: it proves nothing about failures.
-        if not self._unproven(plan, clean) or self._has_counted_cause(clean_runs):
+        if not self._unproven(plan, clean) or self._has_counted_cause():
             self._make_alterations(alterations, clean, jobs)
         return self._judgment(plan, clean_runs, jobs, trials_s, self._dependencies(alterations))
 
@@ -190,7 +155,7 @@ class ClientJudge:
         # Only a second clean run shows which keys the client always uses.
         clean = replace(first.clean, same_keys=())
         self._first = replace(first, clean=clean)
-        self._announce(first.symptoms)
+        self._evidence.announce_first(first)
         if clean.end.duration_s > self._choices.budget_s * _OPENING_SHARE:
             return
         plan = plan_trials(clean.observation.requests, SEEDS)
@@ -205,8 +170,7 @@ class ClientJudge:
         except RunsStopped:
             return
         self._opening = opening
-        self._follows_operations = _follows_operations(first)
-        self._announce(self._symptoms_of(self._opening))
+        self._evidence.announce(opening)
 
     def _use_opening(self, plan: TrialPlan, clean: CleanRun) -> None:
         """Add what the opening trial showed, if it would have shown the same beside both clean runs.
@@ -216,23 +180,8 @@ class ClientJudge:
         result = self._opening
         if result is None or clean.varying_kinds or clean.same_keys:
             return
-        symptoms = self._symptoms_of(result)
-        self._symptoms += symptoms
-        for text, _ in symptoms:
-            self._seen_alone[text.id] = True
+        self._evidence.add_alone(result)
         self._count(result.trial, plan)
-
-    def _announce(self, symptoms: Sequence[tuple[CauseText, Symptom]]) -> None:
-        """Tell the listener of each new cause, except for notes and for causes that others explain."""
-        new = [pair for pair in symptoms if pair not in self._symptoms]
-        causes = gather_causes([*self._symptoms, *new], self._seen_alone)
-        for text, symptom in symptoms:
-            if text.severity == "note":
-                continue
-            better = next((cause.text for cause in causes if _explains(cause, symptom)), text)
-            if better.id not in self._announced:
-                self._announced.add(better.id)
-                self._listener.on_cause(better, symptom)
 
     def _job_count(self, clean_runs: CleanRuns) -> int:
         """Return how many trials are made in parallel.
@@ -271,7 +220,7 @@ class ClientJudge:
             return
         try:
             result = self._runs.trial(trial, clean)
-            self._add(result, clean)
+            self._evidence.add(result, clean)
         except RunsStopped:
             return
         self._count(trial, plan)
@@ -288,7 +237,7 @@ class ClientJudge:
                     known_points,
                 )
                 for result in results:
-                    self._add(result, clean)
+                    self._evidence.add(result, clean)
                     if isinstance(result.trial, VariedTrial) and is_varied_failure(result):
                         known_points += points_of_same_causes(result.trial.points)
             except RunsStopped:
@@ -312,9 +261,9 @@ class ClientJudge:
             self._unvaried = self._runs.trial(PhasesTrial(), clean)
         return self._unvaried
 
-    def _has_counted_cause(self, clean_runs: CleanRuns) -> bool:
+    def _has_counted_cause(self) -> bool:
         lowest = self._choices.severity
-        return any(cause.counts(lowest) for cause in self._causes(clean_runs))
+        return any(cause.counts(lowest) for cause in self._evidence.causes())
 
     def _make_alterations(
         self, alterations: Sequence[AlteredTrial], clean: CleanRun, jobs: int
@@ -325,7 +274,7 @@ class ClientJudge:
             if not self._has_time():
                 return
             try:
-                result = self._add(self._runs.trial(trial, clean), clean)
+                result = self._evidence.add(self._runs.trial(trial, clean), clean)
             except (ControlError, RunsStopped):
                 # The emulator may refuse an alteration, which then counts as not tried.
                 return
@@ -351,71 +300,6 @@ class ClientJudge:
             self._tried.add(trial)
             self._listener.on_trial(trial, len(self._tried), plan.trial_count)
 
-    def _add(self, result: TrialResult, clean: CleanRun) -> TrialResult:
-        """Add what a trial shows. If it shows a new cause, repeat the trial alone.
-
-        Return the result of the repetition or, if there was none, the given result. Raises RunsStopped.
-        """
-        symptoms = self._symptoms_of(result)
-        with self._lock:
-            self._symptoms += symptoms
-            if waits_endlessly(result):
-                self._endless_waits.append(result)
-        if not any(self._is_unconfirmed(*pair) for pair in symptoms):
-            return result
-        with self._repeating:
-            new = {text.id: (text, symptom) for text, symptom in symptoms}
-            new = {id_: pair for id_, pair in new.items() if self._is_unconfirmed(*pair)}
-            if not new:
-                # The repetition of another trial has shown these causes in the meantime.
-                return result
-            for id_ in new:
-                self._confirmations[id_] = self._confirmations.get(id_, 0) + 1
-                # The repetition may be stopped, and then the cause stays unconfirmed.
-                self._seen_alone.setdefault(id_, False)
-            repeated = self._runs.trial(result.trial, clean, alone=True)
-            repeated_ids = {text.id for text, _ in self._symptoms_of(repeated)}
-            slow_ids = self._ids_on_slow_machine(new.keys() & repeated_ids, repeated, clean)
-            with self._lock:
-                for id_, (text, _) in new.items():
-                    self._seen_alone[id_] = id_ in repeated_ids - slow_ids
-                    if self._seen_alone[id_]:
-                        self._not_counted.pop(id_, None)
-                    else:
-                        self._not_counted[id_] = _NotCounted(text, result.trial, id_ in slow_ids)
-                self._announce([pair for id_, pair in new.items() if self._seen_alone[id_]])
-        return repeated
-
-    def _ids_on_slow_machine(
-        self, cause_ids: Iterable[str], result: TrialResult, clean: CleanRun
-    ) -> set[str]:
-        """Return the causes that a result shows only because the client hung on a slow machine.
-
-        Raises RunsStopped.
-        """
-        hanging_ids = {
-            text.id
-            for text, symptom in self._symptoms_of(result)
-            if text.id in cause_ids and symptom.verdict == "hung"
-        }
-        if hanging_ids and self._runs.is_machine_slow(clean):
-            return hanging_ids
-        return set()
-
-    def _symptoms_of(self, result: TrialResult) -> list[tuple[CauseText, Symptom]]:
-        return list(symptoms_of(result, follows_operations=self._follows_operations))
-
-    def _is_unconfirmed(self, text: CauseText, symptom: Symptom) -> bool:
-        """Return whether a trial that shows a cause must be repeated alone.
-
-        A note is repeated only if the run failed, because chance may have disturbed such a run.
-        """
-        if self._seen_alone.get(text.id, False):
-            return False
-        if text.severity == "note" and symptom.verdict != "failed":
-            return False
-        return self._confirmations.get(text.id, 0) < _MOST_CONFIRMATIONS
-
     # --- Judgment --------------------------------------------------------------------------------
 
     def _judgment(
@@ -435,7 +319,7 @@ class ClientJudge:
             clean_s=clean.end.duration_s,
             run_count=self._runs.run_count,
             duration_s=time.monotonic() - self._began,
-            causes=with_wording_fields(self._causes(clean_runs), dependencies),
+            causes=with_wording_fields(self._evidence.causes(), dependencies),
             planned=len(all_trials),
             tried=len(all_trials) - len(not_tried),
             not_tried=not_tried,
@@ -443,55 +327,13 @@ class ClientJudge:
             unproven=self._unproven(plan, clean),
             remarks=[
                 *clean_runs.remarks,
-                *self._chance_remarks(),
-                *self._wait_remarks(),
+                *self._evidence.remarks(),
                 *self._stop_remarks(),
             ],
             coverage=clean.observation.coverage,
             severity=self._choices.severity,
             dependencies=dependencies,
         )
-
-    def _causes(self, clean_runs: CleanRuns) -> list[ClientCause]:
-        seen_alone = dict(self._seen_alone)
-        # The clean runs need no confirmation: the first of them was alone.
-        for text, _ in clean_runs.symptoms:
-            seen_alone[text.id] = True
-            self._not_counted.pop(text.id, None)
-        symptoms = [pair for pair in self._symptoms if pair[0].id not in self._not_counted]
-        return gather_causes(symptoms, seen_alone)
-
-    def _chance_remarks(self) -> list[str]:
-        """Return remarks about the causes that other runs or other programs may explain."""
-        not_counted = self._not_counted.values()
-        beside_others = [cause for cause in not_counted if not cause.is_machine_slow]
-        when_slow = [cause for cause in not_counted if cause.is_machine_slow]
-        remarks = []
-        if beside_others:
-            remarks.append(
-                "Not counted, because a repetition of the trial alone did not show the same: "
-                f"{_count_with_example(beside_others)}. The runs may disturb each other, for example "
-                "by a file, a port or a database. To prevent this, use --jobs 1."
-            )
-        if when_slow:
-            remarks.append(
-                f"Not counted, because the machine was busy: {_count_with_example(when_slow)}. Right "
-                "after this trial, a clean run took much longer than the first one, so nobody knows "
-                "whether the command would have ended in time. To find out, repeat the trial with "
-                "--trial while the machine is idle."
-            )
-        return remarks
-
-    def _wait_remarks(self) -> list[str]:
-        """Return a remark about a client for which no trial shows whether it ever stops waiting."""
-        if not self._endless_waits:
-            return []
-        result = self._endless_waits[0]
-        return [
-            "Not decided: whether the command ever stops waiting for an operation that never ends. In "
-            f"{result.trial}, {result.reasons[-1]}. It needs a deadline, which may be longer than "
-            "that. To see one, repeat this trial with a longer --limit."
-        ]
 
     def _stop_remarks(self) -> list[str]:
         reason = self._stop_reason()
@@ -535,22 +377,6 @@ class ClientJudge:
             seconds_per_trial = trials_s / len(self._tried)
         estimate_s = (used_s + not_tried * seconds_per_trial) * _SPARE_TIME
         return _BUDGET_STEP_S * math.ceil(estimate_s / _BUDGET_STEP_S)
-
-
-def _count_with_example(causes: Sequence[_NotCounted]) -> str:
-    """Return the number of causes, and the first of them with its trial."""
-    first = causes[0]
-    return f"{count_text(len(causes), 'cause')}, such as {first.text.id} in {first.trial}"
-
-
-def _follows_operations(clean_runs: CleanRuns) -> bool:
-    """Return whether a client polls its operations until their end in the clean runs."""
-    return not any(text.id == "operation-not-followed" for text, _ in clean_runs.symptoms)
-
-
-def _explains(cause: ClientCause, symptom: Symptom) -> bool:
-    """Return whether a cause, which is more than a note, has a symptom."""
-    return symptom in cause.symptoms and cause.severity != "note"
 
 
 def _is_opening(trial: FaultTrial) -> bool:

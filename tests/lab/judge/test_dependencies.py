@@ -19,8 +19,8 @@ from hosting_emulator_lab.judge.dependency_texts import (
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trials import Trial
 from hosting_emulator_lab.judge.variation_causes import causes_of_points
+from tests.lab.judge.judging import Progress, judge
 from tests.lab.judge.planned_runs import PlannedRuns
-from tests.lab.judge.test_client_judge import Progress, judge
 from tests.lab.judge.test_judge_command import judge as run_judge
 from tests.support.plain_http import client_command
 
