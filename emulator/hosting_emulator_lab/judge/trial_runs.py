@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -23,7 +22,6 @@ from hosting_emulator_lab.judge.item_counts import missing_items_text, repeated_
 from hosting_emulator_lab.judge.judged_run import ComparedRun
 from hosting_emulator_lab.judge.list_order import ItemValues, omitted_line, omitted_request
 from hosting_emulator_lab.judge.new_findings import new_findings
-from hosting_emulator_lab.judge.paging import names_whole_list, requests_without_next_page
 from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.recovery import has_recovered
 from hosting_emulator_lab.judge.run_gate import RunGate
@@ -40,6 +38,7 @@ from hosting_emulator_lab.judge.trials import (
     Trial,
     VariedTrial,
 )
+from hosting_emulator_lab.judge.unread_pages import misses_items, stopped_at_page
 from hosting_emulator_lab.judge.wire_verdicts import ordinary_verdict
 from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
 
@@ -182,8 +181,8 @@ class TrialRuns:
             invalid_request=invalid_request_text(
                 visit.observation.exchanges, clean.observation.exchanges
             ),
-            stopped_at_page=_stopped_at_page(end, visit.observation, clean),
-            misses_items=_misses_items(end, visit.observation, clean),
+            stopped_at_page=stopped_at_page(end, visit.observation, clean),
+            misses_items=misses_items(end, visit.observation, clean),
             varied=end.varied,
         )
 
@@ -325,32 +324,3 @@ def _additional_replays(observation: Observation, clean: CleanRun) -> int:
 
 def _count_replays(observation: Observation) -> int:
     return sum(bool(request.exchange.replayed) for request in observation.requests)
-
-
-def _stopped_at_page(end: RunEnd, observation: Observation, clean: CleanRun) -> str:
-    """Return the name of the request after whose page the client stopped, but not in the clean run.
-
-    Return an empty text if the client prints a line with other words than in the clean run, because
-    it may say that there are more pages.
-    """
-    if requests_without_next_page(clean.observation.requests):
-        return ""
-    if end.prints_new_words(clean.end):
-        return ""
-    unread = requests_without_next_page(observation.requests)
-    return unread[0].name if unread else ""
-
-
-def _misses_items(end: RunEnd, observation: Observation, clean: CleanRun) -> bool:
-    """Return whether a new line of the output names the number of items in the whole list.
-
-    The client has then not read all pages of the list, and noticed that items are missing.
-    """
-    usual_lines = set(clean.end.printed_lines or ())
-    new_lines = [line for line in end.printed_lines or () if line not in usual_lines]
-    # The rows of deployments begin with their project.
-    list_sizes: Counter[str] = Counter()
-    for row, count in clean.observation.state.get("deployment", Counter()).items():
-        list_sizes[row.partition(" ")[0]] += count
-    usual_requests = clean.observation.requests
-    return names_whole_list(new_lines, observation.requests, usual_requests, list_sizes.values())
