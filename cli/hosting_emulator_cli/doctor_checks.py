@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib.metadata
 import ipaddress
 import os
@@ -14,24 +13,22 @@ import ssl
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import click
 
-from hosting_emulator import DEFAULT_PORT, __version__
-from hosting_emulator.port_holders import emulator_at, program_at
-from hosting_emulator.running_emulators import EmulatorRecord, is_registry_refused
-from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
-from hosting_emulator.sdk.discovery import find_emulator, look_around, running_text
-from hosting_emulator.sdk.errors import EmulatorNotFound, start_command
+from hosting_emulator import __version__
+from hosting_emulator.running_emulators import is_registry_refused
+from hosting_emulator.sdk.discovery import running_text
+from hosting_emulator.sdk.errors import start_command
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator.variables import unknown_variable_text, unknown_variables
-from hosting_emulator_cli.connection import DEFAULT_URL, open_client
-from hosting_emulator_cli.doctor_findings import FINDINGS
+from hosting_emulator_cli.doctor_emulator import PATIENCE_S, EmulatorProbe, Target, find_target
+from hosting_emulator_cli.doctor_findings import CheckFinding, finding
+from hosting_emulator_cli.doctor_ports import DEFAULT_DIRECTORY, StartSettings, check_ports
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.parameter_sources import origin_of
 from hosting_emulator_cli.scenario_files import scenario_text
@@ -40,59 +37,11 @@ if TYPE_CHECKING:
     from hosting_emulator.inspection import Inspection
 
 _PACKAGE = "hosting-emulator"
-_DEFAULT_DIRECTORY = Path(".hosting-emulator")
 _HERE = "127.0.0.1"
 #: An example of a dev origin's host name.
 _DEV_NAME = "x.dev.localhost"
-#: How long to wait for a response from an emulator, in real seconds.
-_PATIENCE_S = 3.0
 #: How long to wait for the resolver, in real seconds.
 _RESOLVER_S = 5.0
-
-
-@dataclass(frozen=True)
-class CheckFinding:
-    """A line in the report that `doctor` prints.
-
-    `verdict` is `ok`, `note` or `problem`. `seen` is a sentence that describes the finding.
-    `advice` says what to do, or is None if nothing needs to be done.
-    """
-
-    check: str
-    verdict: str
-    seen: str
-    advice: str | None = None
-
-
-def finding(check: str, kind: str, **facts: object) -> CheckFinding:
-    """Return a finding of this kind. `facts` are the values of the placeholders in its texts."""
-    text = FINDINGS[check][kind]
-    advice = text.advice
-    if advice is not None:
-        advice = advice.format(**facts)
-    return CheckFinding(check, text.verdict, text.message.format(**facts), advice)
-
-
-@dataclass(frozen=True)
-class EmulatorProbe:
-    """The response of the program at an address to a query for its version and details.
-
-    `version` is None if no emulator responded. `info` is also None if the emulator refused the
-    request, for example because of a missing control token. If `info` is None, `reason` says why.
-    `is_silent` means that no program responded.
-    """
-
-    version: str | None
-    info: Info | None = None
-    reason: str = ""
-    is_silent: bool = False
-
-    @property
-    def data_dir(self) -> str | None:
-        """The emulator's data directory, or None if the directory is unknown."""
-        if self.info is None:
-            return None
-        return self.info.data_dir
 
 
 def examine(
@@ -113,7 +62,7 @@ def examine(
     settings, start_settings = check_settings(start)
     if tls_port is not None:
         start_settings = replace(start_settings, tls_port=tls_port)
-    target = _find_target(url, control_token)
+    target = find_target(url, control_token)
     probe = target.probe
     served_directory = None
     if not target.is_default:  # at the default address, it may be the emulator of another folder
@@ -145,43 +94,6 @@ def examine(
             why = str(error) or type(error).__name__
             findings.append(CheckFinding(name, "note", f"The check could not run: {why}."))
     return findings
-
-
-@dataclass(frozen=True)
-class Target:
-    """The emulator that commands would use, and its response to a query.
-
-    `is_url_chosen` means that the user chose the address, and `is_default` that neither the user nor
-    a record of an emulator says that the emulator of this folder is there. If the search in this
-    folder found no address, `not_found` is the error. `data_dir` is the data directory that the
-    search found.
-    """
-
-    url: str
-    probe: EmulatorProbe
-    is_url_chosen: bool = False
-    is_default: bool = False
-    not_found: EmulatorNotFound | None = None
-    data_dir: Path | None = None
-
-
-def _find_target(url: str | None, control_token: str | None) -> Target:
-    """Return the emulator that commands would use. Raises BadParameter if `url` is not an address."""
-    if url is not None:
-        return Target(url, ask(url, control_token), is_url_chosen=True)
-    data_dir = None
-    try:
-        data_dir = look_around().data_dir
-        address = find_emulator(control_token, timeout_s=_PATIENCE_S)
-    except EmulatorNotFound as error:
-        silence = EmulatorProbe(None, reason=error.reason, is_silent=True)
-        return Target(DEFAULT_URL, silence, is_default=True, not_found=error, data_dir=data_dir)
-    token = control_token
-    if not address.is_trusted:
-        token = None
-    return Target(
-        address.url, ask(address.url, token), is_default=address.is_default, data_dir=data_dir
-    )
 
 
 def _directory_of(probe: EmulatorProbe) -> Path | None:
@@ -235,20 +147,6 @@ def _release(version: str) -> list[int]:
 # --- The settings of `start` ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class StartSettings:
-    """The data directory and the addresses that `start` would use in this folder.
-
-    `host` is an IP address or a name, or empty for all addresses of this machine. A port of 0 is any
-    free port. `tls_port` is None if `start` would not serve HTTPS.
-    """
-
-    data_dir: Path = _DEFAULT_DIRECTORY
-    host: str = _HERE
-    port: int = DEFAULT_PORT
-    tls_port: int | None = None
-
-
 def check_settings(start: click.Command) -> tuple[list[CheckFinding], StartSettings]:
     """Return findings about the settings that `start` would use, and some of these settings.
 
@@ -277,7 +175,7 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], StartSetti
         except Failure as error:
             findings.append(finding("settings", "wrong", why=error.format_message()))
     settings = StartSettings(
-        ctx.params["data_dir"] or _DEFAULT_DIRECTORY,
+        ctx.params["data_dir"] or DEFAULT_DIRECTORY,
         ctx.params["host"],
         ctx.params["port"],
         ctx.params["tls_port"],
@@ -308,22 +206,7 @@ def _words(param: click.Parameter, value: object) -> list[str]:
     return words
 
 
-# --- The emulator and its ports ------------------------------------------------------------------
-
-
-def ask(url: str, control_token: str | None = None) -> EmulatorProbe:
-    """Ask the program at a base URL for its version and details."""
-    version = None
-    with open_client(url, control_token, timeout_s=_PATIENCE_S) as client:
-        try:
-            version = str(client.health().version)
-            return EmulatorProbe(version, client.info())
-        except EmulatorUnreachable as error:
-            return EmulatorProbe(None, reason=error.reason, is_silent=version is None)
-        except ControlRefused as error:
-            return EmulatorProbe(version, reason=str(error))
-        except (ControlError, LookupError, TypeError) as error:
-            return EmulatorProbe(None, reason=str(error))
+# --- The emulator --------------------------------------------------------------------------------
 
 
 def _check_target(target: Target) -> CheckFinding:
@@ -365,150 +248,6 @@ def _emulator_kind(probe: EmulatorProbe, *, is_url_chosen: bool) -> str:
     if probe.info is None:
         return "closed"
     return "ok"
-
-
-def check_ports(
-    target: Target, port: int | None, settings: StartSettings
-) -> Iterator[CheckFinding]:
-    """Check the addresses at which `start` would listen.
-
-    If `port` is None, this function checks the port of the target or, if no emulator is known to be
-    there or it is on another machine, the port in `settings`.
-    """
-    parts = urlsplit(target.url)
-    target_port = None
-    if parts.hostname in (_HERE, "localhost", "::1", settings.host):
-        target_port = parts.port
-    if port is None:
-        port = settings.port
-        if target_port is not None and not target.is_default:
-            port = target_port
-    ports = PortChecks(target, settings)
-    if port == 0:
-        yield finding("port", "any")
-    else:
-        yield ports.check("port", port, is_target=port == target_port)
-    if settings.tls_port:
-        info = target.probe.info
-        is_target = info is not None and info.tls_port == settings.tls_port
-        yield ports.check("tls port", settings.tls_port, is_target=is_target)
-
-
-@dataclass(frozen=True)
-class PortChecks:
-    """Checks ports on which `start` would listen with these settings.
-
-    `target` is the emulator that commands in this folder use.
-    """
-
-    target: Target
-    settings: StartSettings
-
-    def check(self, check: str, port: int, *, is_target: bool = False) -> CheckFinding:
-        """Check a port by trying to listen on it.
-
-        `is_target` means that the target is expected to use this port.
-        """
-        host = self.settings.host
-        facts: dict[str, object] = {"port": port, "host": host or "any address"}
-        facts["option"] = f"--{check.replace(' ', '-')}"
-        error = _listening_error(host, port)
-        if error is None:
-            return replace(finding("port", "free", **facts), check=check)
-        if error.errno == errno.EADDRINUSE:
-            return replace(self._holder(port, facts, is_target=is_target), check=check)
-        kind = "refused"
-        reason = os.strerror(error.errno or 0)
-        if isinstance(error, socket.gaierror):
-            kind = "no_host"
-            reason = error.strerror or str(error)
-        elif error.errno == errno.EADDRNOTAVAIL:
-            kind = "no_host"
-        return replace(finding("port", kind, **facts, why=reason.lower()), check=check)
-
-    def _holder(self, port: int, facts: dict[str, object], *, is_target: bool) -> CheckFinding:
-        """Return a finding about the program that is using a port."""
-        record = emulator_at(port)
-        probe = self.target.probe
-        if not is_target and (record is None or record.url != self.target.url):
-            probe = ask(f"http://{_url_host(self.settings.host)}:{port}")
-        if is_target and probe.version is not None and not self.target.is_default:
-            return finding("port", "ours", **facts, **_emulator_facts(probe))
-        if record is not None:
-            kind = "elsewhere"
-            if self._is_ours(record):
-                kind = "ours"
-            facts |= {"folder": record.folder, "url": record.url}
-            return finding("port", kind, **facts, **_emulator_facts(probe))
-        if probe.version is None:
-            return finding("port", "taken", **facts, program=_program_text(port))
-        kind = "unlisted"
-        if is_target:
-            kind = "shared"
-        return finding("port", kind, **facts, **_emulator_facts(probe))
-
-    def _is_ours(self, record: EmulatorRecord) -> bool:
-        """Return whether a record describes the emulator of this folder.
-
-        This is the emulator that commands found, or that uses the data directory of `start`.
-        """
-        if record.url == self.target.url and not self.target.is_default:
-            return True
-        if record.data_dir is None:
-            return False
-        return Path(record.data_dir).resolve() == self.settings.data_dir.resolve()
-
-
-def _emulator_facts(probe: EmulatorProbe) -> dict[str, str]:
-    storage = ""
-    if probe.data_dir:
-        storage = f" and keeps its state in {probe.data_dir}"
-    return {"version": probe.version or "unknown", "storage": storage}
-
-
-def _listening_error(host: str, port: int) -> OSError | None:
-    """Return the error with which `start` would fail to listen on a port, or None if it would not.
-
-    A name can resolve to several addresses. `start` listens on all of them.
-    """
-    try:
-        entries = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-    except OSError as error:
-        return error
-    unavailable = None
-    is_listening = False
-    for family, _, _, _, address in dict.fromkeys(entries):
-        try:
-            socket.create_server(address[:2], family=family).close()
-        except OSError as error:
-            # A machine without IPv6 may still have IPv6 addresses for a name.
-            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-                return error
-            unavailable = error
-        else:
-            is_listening = True
-    if is_listening:
-        return None
-    return unavailable
-
-
-def _url_host(host: str) -> str:
-    """Return the host for the URL of a program that listens on `host`."""
-    if host in ("", "0.0.0.0", "::"):
-        return _HERE
-    if ":" in host:
-        return f"[{host}]"
-    return host
-
-
-def _program_text(port: int) -> str:
-    """Return the name and process id of the program that is using a port, if known."""
-    program = program_at(port)
-    if program is None:
-        return "A program that is not an emulator"
-    return f"{program.name} (process {program.pid})"
 
 
 def check_registry() -> CheckFinding:
@@ -657,7 +396,7 @@ def check_served(ca_file: Path, port: int) -> CheckFinding:
     for name in names:
         try:
             with (
-                socket.create_connection((_HERE, port), _PATIENCE_S) as plain,
+                socket.create_connection((_HERE, port), PATIENCE_S) as plain,
                 context.wrap_socket(plain, server_hostname=name),
             ):
                 pass

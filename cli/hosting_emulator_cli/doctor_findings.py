@@ -2,7 +2,7 @@
 
 Each finding has a verdict, a message and advice.
 
-The texts contain placeholders in braces, which `doctor_checks` replaces with values.
+The texts contain placeholders in braces, which `finding` replaces with values.
 """
 
 from __future__ import annotations
@@ -320,3 +320,26 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         ),
     },
 }
+
+
+@dataclass(frozen=True)
+class CheckFinding:
+    """A line in the report that `doctor` prints.
+
+    `verdict` is `ok`, `note` or `problem`. `seen` is a sentence that describes the finding.
+    `advice` says what to do, or is None if nothing needs to be done.
+    """
+
+    check: str
+    verdict: str
+    seen: str
+    advice: str | None = None
+
+
+def finding(check: str, kind: str, **facts: object) -> CheckFinding:
+    """Return a finding of this kind. `facts` are the values of the placeholders in its texts."""
+    text = FINDINGS[check][kind]
+    advice = text.advice
+    if advice is not None:
+        advice = advice.format(**facts)
+    return CheckFinding(check, text.verdict, text.message.format(**facts), advice)

@@ -15,16 +15,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from hosting_emulator import __version__
-from hosting_emulator_cli import doctor_checks
+from hosting_emulator_cli import doctor_checks, doctor_findings
 from hosting_emulator_cli.commands.doctor import _findings_text
-from hosting_emulator_cli.doctor_checks import (
-    CheckFinding,
-    EmulatorProbe,
-    PortChecks,
-    StartSettings,
-    Target,
-)
-from hosting_emulator_cli.doctor_findings import FINDINGS
+from hosting_emulator_cli.doctor_emulator import EmulatorProbe, Target
+from hosting_emulator_cli.doctor_findings import FINDINGS, CheckFinding
+from hosting_emulator_cli.doctor_ports import PortChecks, StartSettings
 from tests.support.control_samples import HEALTH, INFO
 from tests.support.data_directories import registered_emulator, running_in
 from tests.support.emulator_in_thread import emulator_in_thread
@@ -164,7 +159,7 @@ def test_doctor_notes_that_the_package_is_not_installed(monkeypatch: pytest.Monk
 
     [finding] = doctor_checks.check_versions()
 
-    assert finding == doctor_checks.finding("versions", "not_installed")
+    assert finding == doctor_findings.finding("versions", "not_installed")
 
 
 def test_doctor_accepts_this_installation():
@@ -538,7 +533,7 @@ def test_doctor_reports_a_link_to_a_missing_data_directory(tmp_path: Path):
 
     [finding] = doctor_checks.check_data(path, is_reached=False)
 
-    assert finding == doctor_checks.finding("data", "link", path=path)
+    assert finding == doctor_findings.finding("data", "link", path=path)
     assert finding.verdict == "problem"
 
 

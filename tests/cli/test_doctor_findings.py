@@ -24,15 +24,11 @@ import trustme
 
 from hosting_emulator import __version__
 from hosting_emulator.port_holders import Program
-from hosting_emulator_cli import doctor_checks
+from hosting_emulator_cli import doctor_checks, doctor_ports
 from hosting_emulator_cli.commands.doctor import _findings_text
-from hosting_emulator_cli.doctor_checks import (
-    CheckFinding,
-    EmulatorProbe,
-    StartSettings,
-    Target,
-    finding,
-)
+from hosting_emulator_cli.doctor_emulator import EmulatorProbe, Target
+from hosting_emulator_cli.doctor_findings import CheckFinding, finding
+from hosting_emulator_cli.doctor_ports import StartSettings
 from tests.support.data_directories import record_of
 
 GOLDEN = Path(__file__).with_name("doctor_findings.txt")
@@ -162,10 +158,10 @@ def port_states(monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
         start_port: int = 4620,
     ) -> Iterable[CheckFinding]:
         settings = StartSettings(port=start_port, tls_port=tls_port)
-        return doctor_checks.check_ports(Target(url, probe, is_default=is_default), port, settings)
+        return doctor_ports.check_ports(Target(url, probe, is_default=is_default), port, settings)
 
-    monkeypatch.setattr(doctor_checks, "ask", ask)
-    monkeypatch.setattr(doctor_checks, "emulator_at", lambda port: None)
+    monkeypatch.setattr(doctor_ports, "ask", ask)
+    monkeypatch.setattr(doctor_ports, "emulator_at", lambda port: None)
     free: Any = SimpleNamespace(close=lambda: None)
     monkeypatch.setattr(socket, "create_server", lambda address, *, family: free)
     yield "any port", check(URL, 0, None, other)
@@ -182,9 +178,9 @@ def port_states(monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
         socket, "create_server", refuse(OSError(errno.EADDRINUSE, "Address already in use"))
     )
     yield "ports of the emulator", check(URL, None, 4443, ours)
-    monkeypatch.setattr(doctor_checks, "program_at", lambda port: None)
+    monkeypatch.setattr(doctor_ports, "program_at", lambda port: None)
     yield "ports of a program without a name", list(check(URL, 4700, 4444, ours))
-    monkeypatch.setattr(doctor_checks, "program_at", lambda port: Program("nginx", 12))
+    monkeypatch.setattr(doctor_ports, "program_at", lambda port: Program("nginx", 12))
     yield "the port of a program with a name", check(URL, None, None, other)
     yield (
         "an emulator in a container, which commands use",
@@ -195,9 +191,9 @@ def port_states(monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
         list(check(URL, 4702, None, other)),
     )
     record = record_of(Path("/shop/state"), "http://127.0.0.1:4701")
-    monkeypatch.setattr(doctor_checks, "emulator_at", lambda port: record)
+    monkeypatch.setattr(doctor_ports, "emulator_at", lambda port: record)
     yield "ports of another folder's emulator", list(check(URL, 4701, 4444, other))
-    monkeypatch.setattr(doctor_checks, "emulator_at", lambda port: replace(record, url=URL))
+    monkeypatch.setattr(doctor_ports, "emulator_at", lambda port: replace(record, url=URL))
     yield "a TLS port that the emulator does not name", check(URL, 0, 4444, ours)
     assert asked == [
         "http://127.0.0.1:4700",
