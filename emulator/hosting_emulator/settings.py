@@ -21,6 +21,23 @@ class StartError(Exception):
     """Raised if the emulator cannot start. The message is a single line for the user."""
 
 
+class PortInUse(StartError):
+    """Raised if another program listens on a port.
+
+    `problem` says what uses the port, and how to free it. `setting` is the name of the field in
+    `Settings` that contains the port. `remedy` says how to select a free port on the command line.
+    """
+
+    def __init__(self, problem: str, setting: str, remedy: str) -> None:
+        super().__init__(problem, setting, remedy)
+        self.problem = problem
+        self.setting = setting
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.problem}, or {self.remedy}"
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A field's form in the settings file: its key, and a description of its valid values.

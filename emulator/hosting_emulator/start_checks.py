@@ -16,7 +16,7 @@ from hosting_emulator.http.addresses import (
     is_this_machine,
 )
 from hosting_emulator.port_holders import emulator_at, program_at
-from hosting_emulator.settings import Settings, StartError
+from hosting_emulator.settings import PortInUse, Settings, StartError
 
 
 def check_beginning(settings: Settings) -> None:
@@ -77,22 +77,26 @@ def cannot_listen(host: str, port: int, error: OSError, option: str = "--port") 
     remedy = f"use {option} 0 for a free port"
     if MAKE_RUN_VARIABLE in os.environ:
         remedy = f"run `make run ARGS='{option} 0'` for a free port"
+    setting = option.removeprefix("--").replace("-", "_")
+    return PortInUse(_port_problem(host, port), setting, remedy)
+
+
+def _port_problem(host: str, port: int) -> str:
+    """Say what uses a port, and how to free it."""
     emulator = emulator_at(port)
     if emulator is not None:
-        return StartError(
+        return (
             f"port {port} on {host} is in use by the emulator that was started in {emulator.folder}; "
             f"use that emulator ({emulator.url}/_emulator), stop it with `hosting-emulator stop --url "
-            f"{emulator.url}`, or {remedy}"
+            f"{emulator.url}`"
         )
     program = program_at(port)
     if program is not None:
-        return StartError(
+        return (
             f"port {port} on {host} is in use by {program.name} (process {program.pid}); "
-            f"stop this process, or {remedy}"
+            "stop this process"
         )
-    return StartError(
-        f"port {port} on {host} is in use; stop the process that listens there, or {remedy}"
-    )
+    return f"port {port} on {host} is in use; stop the process that listens there"
 
 
 def control_token(settings: Settings) -> str | None:

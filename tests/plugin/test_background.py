@@ -192,6 +192,18 @@ def test_a_test_that_freezes_time_does_not_reach_the_emulator(new_emulator: OwnE
         assert not now.startswith("2099")
 
 
+@both
+def test_the_error_for_a_port_in_use_names_the_python_argument(new_emulator: OwnEmulator):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(StartError) as refused:
+            new_emulator(port=port).start()
+
+    message = str(refused.value)
+    assert message.startswith(f"port {port} on 127.0.0.1 is in use")
+    assert message.endswith(", or pass port=0 for a free port")
+
+
 def test_a_background_emulator_that_does_not_stop_is_reported(monkeypatch: pytest.MonkeyPatch):
     emulator = BackgroundEmulator().start()
 
