@@ -266,7 +266,7 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "--timeout",
     "timeout_s",
     metavar="DURATION",
-    help="How long to wait for each response.",
+    help="How long to wait for each complete response.",
     default="10s",
 )
 @opt.option(

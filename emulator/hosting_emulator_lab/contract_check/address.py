@@ -27,8 +27,8 @@ class Unreachable(Exception):
 class Address:
     """The address of a server.
 
-    `timeout_s` is the longest time to wait for a connection and for each part of a response, in
-    seconds. A whole response may take twice as long. `ca_file` is a file with certificate
+    `timeout_s` is the longest time to wait for a connection, and then for a whole response, in
+    seconds. `ca_file` is a file with certificate
     authorities to trust. `at` is an address to connect to instead of the address in `url`. The
     request and the certificate still use the name in `url`. Any name under `.localhost` is this
     machine (RFC 6761), even if the resolver does not know the name.
@@ -65,7 +65,6 @@ class Address:
         connection.sock = opened_socket
         # The socket's own timeout bounds each wait. A server that sends single bytes could go on
         # forever, so a timer bounds the whole exchange.
-        longest_s = self._timeout_s * 2
         is_late = threading.Event()
 
         def cut_off() -> None:
@@ -73,7 +72,7 @@ class Address:
             with suppress(OSError):
                 opened_socket.shutdown(socket.SHUT_RDWR)
 
-        timer = threading.Timer(longest_s, cut_off)
+        timer = threading.Timer(self._timeout_s, cut_off)
         timer.daemon = True
         timer.start()
         try:
@@ -83,7 +82,7 @@ class Address:
             return _read_response(title, connection.getresponse())
         except (OSError, http.client.HTTPException, ValueError) as error:
             if is_late.is_set():
-                reason = f"no complete response within {longest_s:g} s"
+                reason = f"no complete response within {self._timeout_s:g} s"
             else:
                 reason = _why_incomplete(error, self._timeout_s)
             return ServerResponse(title, broken=reason)
