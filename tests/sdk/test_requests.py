@@ -291,6 +291,11 @@ def test_a_recorded_request_is_readable(logged: Requests):
     assert repr(logged[3]) == (f"<RecordedRequest #4 PUT {logged[3].path}: 403 forbidden>")
 
 
+def test_a_recorded_request_has_only_the_members_that_are_fetched(logged: Requests):
+    assert not hasattr(logged[0], "trail")
+    assert not hasattr(logged[0], "arrival")
+
+
 def test_an_operation_in_a_filter_must_exist(ring: Requests, control: FakeControl):
     control.on(
         "GET /worlds/w/operations/01J00000000000000000000000/why", refusal(404, "there is none")

@@ -14,11 +14,12 @@ from hosting_emulator.sdk.exchange_text import response_text
 __tracebackhide__ = True
 
 
-class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
+class RecordedRequest(messages.ExchangeSummary, frozen=True, kw_only=True, dict=True):
     """A request that reached the world, and its response.
 
     Headers and bodies are redacted, and bodies are truncated to 16 KiB. They are fetched when first
     used. This raises ControlRefused (404) if the request is no longer in the log.
+    `requests.whole(n)` returns the request with its trail.
     """
 
     _fetch_whole: Callable[[int], messages.WholeExchange]

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
-from msgspec.structs import asdict
-
 from hosting_emulator import messages
 from hosting_emulator.sdk.errors import ControlRefused
 from hosting_emulator.sdk.names import Aliases
@@ -25,6 +23,7 @@ __tracebackhide__ = True
 
 #: The maximum number of requests in a world's log.
 CAPACITY = 1000
+_SUMMARY_MEMBERS = messages.ExchangeSummary.__struct_fields__
 
 
 class LoggedWorld(Protocol):
@@ -126,7 +125,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return self._fetch(messages.RequestPage, "GET", "requests", **query, **filters)
 
     def whole(self, n: int) -> messages.WholeExchange:
-        """Return exchange `n` with headers and bodies.
+        """Return exchange `n` with its headers, bodies and trail.
 
         Raises ControlRefused (404) if the exchange is no longer in the log.
         """
@@ -226,11 +225,13 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         page = self.page(limit=CAPACITY, trail=False)
         offset = self._offset(page)
         requests = [
-            RecordedRequest(**asdict(exchange), _fetch_whole=self.whole)
-            for exchange in reversed(page.items)
-            if exchange.n > offset
+            self._recorded(exchange) for exchange in reversed(page.items) if exchange.n > offset
         ]
         dropped = 0
         if len(page.items) == CAPACITY:
             dropped = max(0, page.total - offset - len(requests))
         return HeldRequests(requests, dropped, self._was_cleared(page))
+
+    def _recorded(self, exchange: messages.ExchangeSummary) -> RecordedRequest:
+        members = {name: getattr(exchange, name) for name in _SUMMARY_MEMBERS}
+        return RecordedRequest(**members, _fetch_whole=self.whole)
