@@ -281,7 +281,7 @@ STORIES = [
         "story: [{log: {path: /favicon.ico, count: 0}}]",
         "3:22: no request can match, because no call has the path '/favicon.ico': write a "
         "path such as /v1/projects/*/domains, or add `call: none` to count requests that "
-        "belong to no call",
+        "match no call",
     ),
     (
         "parts: [{name: a, steps: [{note: x}]}]",

@@ -338,10 +338,11 @@ def replay(
     recording contains the state of the recorded world, as a file from `requests har` does by
     default, the temporary world starts in this state.
 
-    The statuses, the bodies and some headers of the responses are compared. Ids, cursors and
-    secrets that a server generates are allowed to differ. A time is allowed to differ if it is as
-    far from the time of its response as in the recording. The exit code is 1 if there is any other
-    difference.
+    The statuses, the bodies and the headers Content-Type, Location, Retry-After, Allow,
+    WWW-Authenticate and X-Request-Id are compared. Ids, cursors and secrets that a server generates
+    are allowed to differ. A time is allowed to differ if it is as far from the time of its response
+    as in the recording. Any other difference between these parts, or a response that is missing on
+    one side only, makes the exit code 1. A request that is not sent does not affect the exit code.
     """
     if file.isdigit():
         raise click.UsageError(

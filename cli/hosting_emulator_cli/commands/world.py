@@ -63,7 +63,7 @@ def _reset_text(summary: WorldSummary) -> str:
     ),
 )
 def world() -> None:
-    """Create, copy, export and delete worlds.
+    """List, create, fork, rewind, reset, export, import and delete worlds.
 
     The `default` world is served at /v1, and every other world at /worlds/NAME/v1.
     """

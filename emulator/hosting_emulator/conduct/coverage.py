@@ -31,7 +31,7 @@ class CoverageCounter:
         self._following_pages = 0
 
     def add(self, exchange: ExchangeView) -> None:
-        """Count an exchange, unless its path matches no call or its response was lost."""
+        """Count an exchange, unless the request matches no call or its response was lost."""
         call = exchange.call
         if call not in ALL_CALLS or not exchange.status or not exchange.is_received:
             return

@@ -615,7 +615,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             doc=(
                 "Whether the call that sets the flag (call 1) returns only the error statuses "
                 "that the contract lists. With `closed`, a problem whose status is not listed "
-                "gets the usual status of its code instead if that is listed, and 400 otherwise."
+                "gets the usual status of its code instead if that is listed, and 400 otherwise. "
+                "A fault that sends a different response, such as `gateway_error`, can still send "
+                "other statuses."
             ),
             sentence="Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details).",
             affects=(PoweredByFlag,),

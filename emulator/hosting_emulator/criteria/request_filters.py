@@ -24,7 +24,7 @@ from hosting_emulator.criteria.value_types import Impossible, Path, Result, Valu
 #: The word in the `user` filter for requests that were refused because they had no valid
 #: token.
 NOBODY = "nobody"
-#: The word in the `call` filter for paths that belong to no call.
+#: The word in the `call` filter for requests that match no call.
 NO_CALL = "none"
 #: The faults after which the client does not receive a complete response.
 LOST_WORDS = (
@@ -99,7 +99,7 @@ class Status(Number):
 
 @dataclass(frozen=True)
 class CallWord(Word):
-    """The name of a call. `none` or null stands for a path that belongs to no call."""
+    """The name of a call. `none` or null stands for a request that matches no call."""
 
     form: str = "a call"
     nullable: bool = True

@@ -19,7 +19,7 @@ from hosting_emulator.world.value import World
 #: The name that filters and views use in place of a user if a request's token is missing or
 #: invalid.
 NOBODY = "nobody"
-#: The name that filters use in place of a call if a request's path matches no call.
+#: The name that filters use in place of a call if a request matches no call.
 NO_CALL = "none"
 
 

@@ -36,7 +36,7 @@ class Count:
 class Tally:
     """The counts for one process, by call and status.
 
-    The call is "" if the path matches no call. The status is 0 if there was no response. `listener`
+    The call is "" if the request matches no call. The status is 0 if there was no response. `listener`
     is called with each exchange and its world, after the exchange has been counted.
     `commit_listener` is called with each commit.
     """

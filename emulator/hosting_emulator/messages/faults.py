@@ -25,23 +25,33 @@ Optional = Annotated[
 
 
 class EntryCounts(ControlMessage, frozen=True, kw_only=True):
-    """The counts of a fault, an outcome or a timeline entry.
-
-    For a timeline entry, each count is 0 until the entry acts, and 1 after that.
-    """
+    """The counts of a fault, an outcome or a timeline entry."""
 
     id: Annotated[
         str, doc("The entry's id: `fault-1`, `outcome-1`, or `timeline[0]` in the timeline.")
     ]
     kind: Annotated[str, doc("The kind of fault, outcome or intervention.")]
     optional: Annotated[bool, doc("True if a story can pass even if the entry never acts.")]
-    considered: Annotated[int, doc("The number of requests that were checked against the entry.")]
+    considered: Annotated[
+        int,
+        doc(
+            "The number of requests that were checked against the entry. For a timeline entry, 0 until "
+            "it acts, and 1 after that."
+        ),
+    ]
     seen: Annotated[
-        int, doc("The number of requests or, for an outcome, operations that the entry matched.")
+        int,
+        doc(
+            "The number of requests or, for an outcome, operations that the entry matched. For a "
+            "timeline entry, 0 until it acts, and 1 after that."
+        ),
     ]
     hits: Annotated[
         int,
-        doc("The number of requests or, for an outcome, operations on which the entry acted."),
+        doc(
+            "The number of requests or, for an outcome, operations on which the entry acted. For a "
+            "timeline entry, 0 until it acts, and 1 after that."
+        ),
     ]
     unused: Annotated[str | None, doc("Why the entry has not acted yet; null once it has acted.")]
 

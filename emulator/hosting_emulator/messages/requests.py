@@ -25,7 +25,7 @@ class RequestFilters(TypedDict, total=False):
     call: Annotated[
         str | None,
         Meta(
-            description="The name of a call, or `none` for paths that do not belong to any call.",
+            description="The name of a call, or `none` for requests that match no call.",
             examples=["list_deployments"],
         ),
     ]
@@ -149,9 +149,7 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     method: Annotated[str, doc("The method of the request.")]
     path: Annotated[str, doc("The path, without the world's prefix.")]
     query: Annotated[str, doc("The query string.")]
-    call: Annotated[
-        str | None, doc("The name of the call; null if the path does not belong to any call.")
-    ]
+    call: Annotated[str | None, doc("The name of the call; null if the request matches no call.")]
     project: Annotated[
         str | None,
         doc("The id of the project in the path, or of the project that the operation belongs to."),

@@ -180,8 +180,9 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         ),
         "together": (
             "Sends several requests, or one request with `times`, so that all of them arrive "
-            "before the first response is sent. A latency fault can delay an earlier request, "
-            "so that a later one is handled first."
+            "before the first response is sent. Each of them is a `call`, `poll`, `redeem` or "
+            "`request`. A latency fault can delay an earlier request, so that a later one is "
+            "handled first."
         ),
         "advance": "Advances the clock by this duration.",
         "to": "Advances the clock to this timestamp.",

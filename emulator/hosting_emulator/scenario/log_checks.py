@@ -59,7 +59,7 @@ class LogPaths:
             return
         raise location.error(
             f"no request can match, because no call has the path {pattern!r}: write a path such as "
-            "/v1/projects/*/domains, or add `call: none` to count requests that belong to no call"
+            "/v1/projects/*/domains, or add `call: none` to count requests that match no call"
         )
 
     def _may_match(self, pattern: str) -> bool:

@@ -210,9 +210,9 @@ def assumed_points(
 ) -> list[str]:
     """Return the points at which a response differs because of the drawn assumptions.
 
-    An assumption that has since been set to its default is ignored. `call` is None if the path does
-    not belong to any call. `decided_by` is the assumption that the core recorded as determining the
-    response, or None.
+    An assumption that has since been set to its default is ignored. `call` is None if the
+    request matches no call. `decided_by` is the assumption that the core recorded as determining
+    the response, or None.
     """
     assumed: dict[str, Any] = {}
     for name in variation.assumed:

@@ -20,9 +20,10 @@ class Alter(FaultKind, Alteration, frozen=True):
 
     Without breaking: true, ids, times, states and values that clients send back cannot change, and
     a replay must equal the first response. A change that the contract forbids is refused, or leaves
-    the response unchanged, in which case `why` says so. A new field with almost the same name as an
-    existing field is refused as a misspelling. The `result` or `error` of an operation can be
-    changed only without conditions such as `times`, because all responses must show the same end.
+    the response unchanged. In the second case, the request's `trail` gives the reason, and
+    `hosting-emulator why N` prints it. A new field with almost the same name as an existing field
+    is refused as a misspelling. The `result` or `error` of an operation can be changed only without
+    conditions such as `times`, because all responses must show the same end.
     """
 
     example: ClassVar = {"set": {"/progress/phase": "warming up"}}
