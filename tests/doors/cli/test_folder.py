@@ -65,10 +65,14 @@ def test_each_folder_has_its_own_emulator(shell: Shell, tmp_path: Path):
     shop = tmp_path / "shop"
     blog = tmp_path / "blog"
 
+    docs = tmp_path / "docs"
+    with shell.start(docs) as stopped:
+        stopped.stop()
+
     with shell.start(shop) as first, shell.start(blog) as second:
         assert shell.status(shop / "src" / "deep")["base_url"] == first.base_url
         assert shell.status(blog)["base_url"] == second.base_url
-        error = shell.run(tmp_path, "token").stderr
+        error = shell.error(docs)
 
     for process, folder in ((first, shop), (second, blog)):
         assert f"{process.base_url} ({folder}/.hosting-emulator)" in error
