@@ -58,8 +58,9 @@ class NewWorld(Body):
 
     `vary` is the seed of a variation, or null for no variation. If `token` is present, even as
     `{}`, the response contains an access token. `ttl` is a real time such as `6h`: the world is
-    deleted after it has received no requests for at least this long. `observation` is the id of an
-    observation that will watch the world from its first request.
+    deleted after it has received no requests for at least this long. A restart of the emulator
+    removes this limit. `observation` is the id of an observation that will watch the world from its
+    first request.
     """
 
     name: WorldName | None = None

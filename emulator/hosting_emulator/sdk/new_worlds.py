@@ -43,8 +43,8 @@ class WorldRequest(TypedDict, total=False):
     `vary` is the seed of a variation. With `vary_only`, responses vary only at these points. With
     `token`, the world's summary includes an access token. `token` is a mapping that can contain
     `user`, `organization` and `lifetime`. With `ttl`, the world is deleted after it has received no
-    requests for this long. `observation` is the id of an observation that will watch the world from
-    its first request.
+    requests for this long in real time. A restart of the emulator removes this limit. `observation`
+    is the id of an observation that will watch the world from its first request.
     """
 
     scenario: ScenarioChoice | None
@@ -67,8 +67,9 @@ class WorldOptions(TypedDict, total=False):
     the seed of a variation. With `vary_only`, responses vary only at these points. `vary` can also
     be a mapping with a seed and points, such as {"seed": 7, "only": ["page-size"]}. Without `vary`,
     HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY are used. `ttl` is a span such as `6h`. The
-    world is deleted after it has received no requests for this long, because the program that
-    created it may have been killed. If `ttl` is None, there is no time limit.
+    world is deleted after it has received no requests for this long in real time, because the
+    program that created it may have been killed. A restart of the emulator removes this limit. If
+    `ttl` is None, there is no time limit.
     """
 
     clock: ClockLike | None
