@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,9 +29,8 @@ from hosting_emulator.variables import unknown_variable_text, unknown_variables
 from hosting_emulator_cli.doctor_emulator import PATIENCE_S, EmulatorProbe, Target, find_target
 from hosting_emulator_cli.doctor_findings import CheckFinding, finding
 from hosting_emulator_cli.doctor_ports import DEFAULT_DIRECTORY, StartSettings, check_ports
-from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.parameter_sources import origin_of
-from hosting_emulator_cli.scenario_files import scenario_text
+from hosting_emulator_cli.settings_command import start_errors_named
 
 if TYPE_CHECKING:
     from hosting_emulator.inspection import Inspection
@@ -59,7 +58,9 @@ def examine(
     or, if these are unknown, those that `start` would use. It also checks the TLS port that `start`
     would use, if any. `port` and `tls_port` replace the ports of `start`.
     """
-    settings, start_settings = check_settings(start)
+    settings, start_settings = check_settings(
+        start, port=port, tls_port=tls_port, data_dir=data_dir
+    )
     if tls_port is not None:
         start_settings = replace(start_settings, tls_port=tls_port)
     target = find_target(url, control_token)
@@ -147,10 +148,14 @@ def _release(version: str) -> list[int]:
 # --- The settings of `start` ----------------------------------------------------------------------
 
 
-def check_settings(start: click.Command) -> tuple[list[CheckFinding], StartSettings]:
+def check_settings(
+    start: click.Command, **replacements: Any
+) -> tuple[list[CheckFinding], StartSettings]:
     """Return findings about the settings that `start` would use, and some of these settings.
 
-    The defaults are returned if `start` would refuse the settings.
+    The defaults are returned if `start` could not read the settings. `replacements` are values that
+    replace fields of `Settings` in the checks that `start` makes before it listens. A value of None
+    replaces nothing.
     """
     try:
         ctx = start.make_context("start", [])
@@ -168,12 +173,9 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], StartSetti
     for name in unknown_variables(os.environ):
         why = _capitalized(unknown_variable_text(name))
         findings.append(finding("settings", "unknown", why=why))
-    scenario = ctx.params["scenario"]
-    if scenario is not None:
-        try:
-            scenario_text(scenario)
-        except Failure as error:
-            findings.append(finding("settings", "wrong", why=error.format_message()))
+    refusal_text = _start_refusal(ctx, replacements)
+    if refusal_text is not None:
+        findings.append(finding("settings", "wrong", why=refusal_text))
     settings = StartSettings(
         ctx.params["data_dir"] or DEFAULT_DIRECTORY,
         ctx.params["host"],
@@ -181,6 +183,25 @@ def check_settings(start: click.Command) -> tuple[list[CheckFinding], StartSetti
         ctx.params["tls_port"],
     )
     return findings or [finding("settings", "default")], settings
+
+
+def _start_refusal(ctx: click.Context, replacements: Mapping[str, Any]) -> str | None:
+    """Return the message with which `start` would refuse its settings, or None if it would accept them.
+
+    `ctx` contains the options of `start`.
+    """
+    # Imported here because only this check needs the whole emulator.
+    from hosting_emulator import bootstrap
+    from hosting_emulator_cli.commands.start import emulator_settings
+
+    chosen = {name: value for name, value in replacements.items() if value is not None}
+    try:
+        with ctx.scope(cleanup=False), start_errors_named():
+            settings = emulator_settings(**ctx.params)
+            bootstrap.check_settings(replace(settings, **chosen))
+    except click.ClickException as error:
+        return error.format_message()
+    return None
 
 
 def _words(param: click.Parameter, value: object) -> list[str]:

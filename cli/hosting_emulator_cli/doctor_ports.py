@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from hosting_emulator import DEFAULT_PORT
 from hosting_emulator.port_holders import emulator_at, program_at
 from hosting_emulator.running_emulators import EmulatorRecord
+from hosting_emulator.start_checks import listening_error
 from hosting_emulator_cli.doctor_emulator import EmulatorProbe, Target, ask
 from hosting_emulator_cli.doctor_findings import CheckFinding, finding
 
@@ -80,7 +81,7 @@ class PortChecks:
         host = self.settings.host
         facts: dict[str, object] = {"port": port, "host": host or "any address"}
         facts["option"] = f"--{check.replace(' ', '-')}"
-        error = _listening_error(host, port)
+        error = listening_error(host, port)
         if error is None:
             return replace(finding("port", "free", **facts), check=check)
         if error.errno == errno.EADDRINUSE:
@@ -132,34 +133,6 @@ def _emulator_facts(probe: EmulatorProbe) -> dict[str, str]:
     if probe.data_dir:
         storage = f" and keeps its state in {probe.data_dir}"
     return {"version": probe.version or "unknown", "storage": storage}
-
-
-def _listening_error(host: str, port: int) -> OSError | None:
-    """Return the error with which `start` would fail to listen on a port, or None if it would not.
-
-    A name can resolve to several addresses. `start` listens on all of them.
-    """
-    try:
-        entries = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-    except OSError as error:
-        return error
-    unavailable = None
-    is_listening = False
-    for family, _, _, _, address in dict.fromkeys(entries):
-        try:
-            socket.create_server(address[:2], family=family).close()
-        except OSError as error:
-            # A machine without IPv6 may still have IPv6 addresses for a name.
-            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-                return error
-            unavailable = error
-        else:
-            is_listening = True
-    if is_listening:
-        return None
-    return unavailable
 
 
 def _url_host(host: str) -> str:

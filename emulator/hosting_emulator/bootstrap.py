@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -58,6 +59,7 @@ from hosting_emulator.http.guard import Site
 from hosting_emulator.http.protocol import ServerFunctions
 from hosting_emulator.http.server import Server
 from hosting_emulator.identity.tokens import TOOL_TOKEN_LIFETIME_S
+from hosting_emulator.inspection import stored_world
 from hosting_emulator.logs import log_to_stderr, log_worlds
 from hosting_emulator.running_emulators import EmulatorRecord, registered
 from hosting_emulator.scenario.errors import ScenarioError
@@ -67,8 +69,10 @@ from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.start_checks import (
     cannot_listen,
     check_beginning,
+    check_different_ports,
     check_origins,
     check_ports,
+    check_user,
     control_token,
     is_reached_from_outside,
     public_url,
@@ -85,6 +89,7 @@ from hosting_emulator.world.naming import (
     in_order,
     not_found_message,
 )
+from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import User, Variation, WorldSource
 from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIATION
 from hosting_emulator.world.value import World
@@ -144,22 +149,16 @@ class Emulator:
         self._checking: asyncio.Task[None] | None = None
         #: The resources to release at the end, such as the data directory.
         self._resources = ExitStack()
-        self._site = Site(public_url=public_url(settings), token=control_token(settings))
-        if self._site.token is not None:
-            keep_secret(self._site.token)
-        check_origins(settings)
-        self._variation: Variation | None = None
-        if settings.vary is not None:
-            try:
-                self._variation = read_variation(settings.vary, settings.vary_only or None)
-            except VariationRefused as error:
-                raise StartError(f"--vary: {error}") from None
         # Make these checks before the data directory is created, so that a start that fails them
         # leaves no trace.
-        state = None
-        if settings.state is not None:
-            state = read_state(settings.state, settings.state_seed)
-        check_beginning(settings)
+        checked = _check_options(settings)
+        self._site = Site(public_url=checked.public_url, token=checked.control_token)
+        if self._site.token is not None:
+            keep_secret(self._site.token)
+        self._variation = checked.variation
+        #: The commit of the default world after this start has stored it, or None if it was already
+        #: stored, or if nothing is stored.
+        self._stored_commit: int | None = None
         is_stored = settings.data_dir is not None and settings.data_dir.exists()
         if settings.data_dir is not None and not is_stored:
             check_ports(settings)
@@ -176,7 +175,7 @@ class Emulator:
                     check_ports(settings)
             self.worlds = Worlds(self._directory, rebuild=rebuild)
             if copy_of is None:
-                self._is_new = self._open_worlds(state)
+                self._is_new = self._open_worlds(checked.state)
             else:
                 self._is_new = True
                 self._copy(copy_of)
@@ -196,39 +195,45 @@ class Emulator:
         Returns whether the default world has a new state.
         """
         settings = self._settings
-        source = settings.state or settings.scenario
-        new_world = world_source(settings)
-        is_new = self.worlds.open(settings.seed, new_world)
-        if not is_new and not settings.replace:
-            self._warn_of_unused_settings(new_world)
-        if source is None:
+        source = world_source(settings)
+        is_stored = self.worlds.open(settings.seed, source)
+        seed = settings.seed
+        if is_stored:
+            seed = self._default.world.seed
+            if not settings.replace:
+                self._warn_of_unused_settings(source)
+        first = _first_world(settings, self._library, state, seed)
+        if first is not None and is_stored and not settings.replace:
+            if not settings.only_new:
+                raise self._replacement_refusal()
+            _log.warning(
+                "continuing with the stored world in %s; %s is not loaded (use --replace to load it)",
+                settings.data_dir,
+                settings.state or settings.scenario,
+            )
+            first = None
+        # Make all checks before a world is created or replaced, because the next start would
+        # continue with a world that a failed start had stored.
+        if first is not None:
+            check_user(settings, first.world)
+        elif is_stored:
+            check_user(settings, self._default.world)
+        elif settings.user is not None:
+            check_user(settings, self.worlds.default(DEFAULT_WORLD, seed, source))
+        self.worlds.create_default()
+        if first is None:
             self._vary()
-            return is_new
-        if state is not None:
-            world = state
-            title = f"created from {source}"
         else:
-            world, title = self._build(self._library.find(str(source)))
-        if is_new:
-            self._load(world, title)
-            return True
-        if settings.replace:
-            self._warn_of_replacement()
-            self._load(world, title)
-            return True
-        if not settings.only_new:
-            raise self._replacement_refusal()
-        _log.warning(
-            "continuing with the stored world in %s; %s is not loaded (use --replace to load it)",
-            settings.data_dir,
-            source,
-        )
-        self._vary()
-        return False
+            if is_stored:
+                self._warn_of_replacement()
+            self._load(first.world, first.title)
+        if not is_stored and self._directory is not None:
+            self._stored_commit = self._default.world.commit
+        return not is_stored or first is not None
 
-    def _warn_of_unused_settings(self, new_world: WorldSource) -> None:
+    def _warn_of_unused_settings(self, source: WorldSource) -> None:
         """Warn that settings for a new world do not change the stored world."""
-        names = unused_settings(self._settings, new_world, self._default.world)
+        names = unused_settings(self._settings, source, self._default.world)
         if names:
             _log.warning(
                 "continuing with the stored world in %s, which keeps its own values: only a new world uses "
@@ -276,19 +281,6 @@ class Emulator:
         self.worlds.add(other._default.world, ephemeral=False, begins=True)
         if self._variation != other._variation:
             self._vary()
-
-    def _build(self, scenario: Scenario) -> tuple[World, str]:
-        """Return a scenario's world, and the title of the commit that loads it.
-
-        Raises ScenarioError if the scenario is invalid, or StartError if it contains a TLS
-        handshake fault but there is no TLS port.
-        """
-        world = build_scenario_world(scenario, self._settings, self._default.world.seed)
-        if self._settings.tls_port is None:
-            for fault in faults_in_order(world):
-                if stage_of(fault) == "handshake":
-                    raise StartError(f"{fault.kind} acts at the TLS port: start with --tls-port")
-        return world, f"scenario {scenario.part.name}"
 
     def _warn_of_assumptions(self) -> None:
         for warning in warnings_of(self._default.world.assumptions):
@@ -347,8 +339,22 @@ class Emulator:
                 path = Path(settings.scenario).resolve()
                 self._watch = asyncio.create_task(self._load_when_changed(path))
         except BaseException:
+            self._delete_new_world()
             await self.stop()
             raise
+
+    def _delete_new_world(self) -> None:
+        """Delete the default world if this start stored it and nothing has changed it since.
+
+        Otherwise, the next start would continue with this world, and ignore the settings for a new
+        one.
+        """
+        if self._stored_commit is None or self._default.world.commit != self._stored_commit:
+            return
+        try:
+            self.worlds.delete(DEFAULT_WORLD)
+        except StoreFailed as error:
+            _log.error("%s", error)
 
     def has_seen_nothing(self, observation_id: str) -> bool:
         """Return whether an observation exists and is still as it began.
@@ -396,8 +402,9 @@ class Emulator:
         # Watch the folder, because editors replace a file with a new one.
         async for _ in awatch(path.parent, watch_filter=lambda _, changed: Path(changed) == path):
             try:
-                world, title = self._build(read_file(path))
-                self._load(world, title)
+                seed = self._default.world.seed
+                changed = _scenario_world(read_file(path), self._settings, seed)
+                self._load(changed.world, changed.title)
                 _log.warning("%s changed: reloaded", path)
                 self._warn_of_assumptions()
             except _REFUSALS as error:
@@ -478,7 +485,7 @@ class Emulator:
     def ready(self) -> Ready:
         """Report that the emulator is running, with its addresses and a new access token.
 
-        Raises StartError if the user in the settings does not exist.
+        Raises StartError if the user in the settings no longer exists.
         """
         base_url = self._site.own_url
         world = self._default.world
@@ -577,6 +584,103 @@ class Emulator:
             _log.error("%s", error)
         finally:
             self._resources.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckedOptions:
+    """Values that were read from valid settings.
+
+    `state` is the imported default world, or None if the settings import none.
+    """
+
+    public_url: str | None
+    control_token: str | None
+    variation: Variation | None
+    state: World | None
+
+
+def _check_options(settings: Settings) -> _CheckedOptions:
+    """Check the settings that are valid or invalid whatever the data directory contains. Raises
+    StartError.
+    """
+    checked_url = public_url(settings)
+    token = control_token(settings)
+    check_origins(settings)
+    variation = None
+    if settings.vary is not None:
+        try:
+            variation = read_variation(settings.vary, settings.vary_only or None)
+        except VariationRefused as error:
+            raise StartError(f"--vary: {error}") from None
+    state = None
+    if settings.state is not None:
+        state = read_state(settings.state, settings.state_seed)
+    check_beginning(settings)
+    check_different_ports(settings)
+    return _CheckedOptions(checked_url, token, variation, state)
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstWorld:
+    """The world of a scenario or an import, and the title of the commit that loads it."""
+
+    world: World
+    title: str
+
+
+def _first_world(
+    settings: Settings, library: ScenarioLibrary, state: World | None, seed: str
+) -> _FirstWorld | None:
+    """Return the world of the scenario or the import in the settings, or None if there is neither.
+
+    `state` is the imported world. Raises the errors of `_scenario_world`, or ScenarioError if the
+    scenario does not exist.
+    """
+    if state is not None:
+        return _FirstWorld(state, f"created from {settings.state}")
+    if settings.scenario is None:
+        return None
+    return _scenario_world(library.find(settings.scenario), settings, seed)
+
+
+def _scenario_world(scenario: Scenario, settings: Settings, seed: str) -> _FirstWorld:
+    """Return a scenario's world. `seed` is used if the scenario has no seed.
+
+    Raises ScenarioError if the scenario is invalid, ClockRefused or AssumptionRefused if it does
+    not allow the settings, or StartError if it contains a TLS handshake fault but there is no TLS
+    port.
+    """
+    world = build_scenario_world(scenario, settings, seed)
+    if settings.tls_port is None:
+        for fault in faults_in_order(world):
+            if stage_of(fault) == "handshake":
+                raise StartError(f"{fault.kind} acts at the TLS port: start with --tls-port")
+    return _FirstWorld(world, f"scenario {scenario.part.name}")
+
+
+def check_settings(settings: Settings) -> None:
+    """Make the checks with which a start begins, without changing anything. Raises StartError.
+
+    The ports and the condition of the data directory are not checked. If a running emulator is
+    using the data directory, or its default world cannot be read, the user is not checked.
+    """
+    checked = _check_options(settings)
+    try:
+        source = world_source(settings)
+        default = new_world(DEFAULT_WORLD, settings.seed, source, machine_ms())
+        library = ScenarioLibrary(settings.library)
+        first = _first_world(settings, library, checked.state, settings.seed)
+    except _REFUSALS as error:
+        raise StartError(str(error)) from None
+    world = default
+    if first is not None:
+        world = first.world
+    if settings.data_dir is not None and not settings.replace:
+        try:
+            world = stored_world(settings.data_dir, DEFAULT_WORLD) or world
+        except (StateRefused, OSError):
+            return
+    check_user(settings, world)
 
 
 def _command(settings: Settings, words: str) -> str:

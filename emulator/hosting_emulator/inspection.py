@@ -15,6 +15,7 @@ from hosting_emulator.running_emulators import LOCK_FILE, is_locked
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.recovery import recover
+from hosting_emulator.world.value import World
 
 
 @dataclass(slots=True)
@@ -62,6 +63,23 @@ def _read_world(folder: Path, inspection: Inspection) -> None:
         if world is not None:
             notices = [f"world {folder.name}: {notice}" for notice in world.notices]
             inspection.notices += notices
+
+
+def stored_world(path: Path, name: str) -> World | None:
+    """Return a world in a data directory, or None if the directory does not contain it.
+
+    Raises StateRefused if the world cannot be read or an emulator is using the directory. Raises
+    OSError.
+    """
+    folder = path / "worlds" / name
+    if not folder.is_dir():
+        return None
+    if is_locked(path / LOCK_FILE):
+        raise StateRefused(f"{path} is in use by a running emulator")
+    recovery = recover(folder)
+    if recovery is None:
+        return None
+    return recovery.world
 
 
 def _exposed_files(path: Path, worlds: Path) -> list[Path]:

@@ -17,6 +17,9 @@ from hosting_emulator.http.addresses import (
 )
 from hosting_emulator.port_holders import emulator_at, program_at
 from hosting_emulator.settings import PortInUse, Settings, StartError
+from hosting_emulator.world.naming import id_of, not_found_message
+from hosting_emulator.world.tables import USERS
+from hosting_emulator.world.value import World
 
 
 def check_beginning(settings: Settings) -> None:
@@ -49,22 +52,62 @@ def check_origins(settings: Settings) -> None:
             )
 
 
+def check_different_ports(settings: Settings) -> None:
+    """Refuse a TLS port that is also the port for HTTP. Two free ports (0) are always different."""
+    if settings.port and settings.tls_port == settings.port:
+        raise StartError(
+            f"--tls-port {settings.tls_port} is also the port of --port, but HTTP and HTTPS need two "
+            "different ports: change one of them (with its option, with HOSTING_EMULATOR_PORT or "
+            "HOSTING_EMULATOR_TLS_PORT, or with `port` or `tls-port` in the settings file), or use "
+            "--tls-port 0 for a free port"
+        )
+
+
+def check_user(settings: Settings, world: World) -> None:
+    """Refuse a user who does not exist in the default world with which the emulator would start."""
+    name = settings.user
+    if name is not None and world.get(USERS, id_of(world, USERS, name)) is None:
+        raise StartError(not_found_message(world, USERS, name))
+
+
 def check_ports(settings: Settings) -> None:
-    """Refuse ports that are in use.
+    """Refuse ports on which the emulator cannot listen.
 
     Another process may still take a port before the emulator opens it.
     """
-    family = socket.AF_INET
-    if ":" in settings.host:
-        family = socket.AF_INET6
     for option, port in (("--port", settings.port), ("--tls-port", settings.tls_port)):
-        if not port:
-            continue
+        if port is not None:
+            error = listening_error(settings.host, port)
+            if error is not None:
+                raise cannot_listen(settings.host, port, error, option)
+
+
+def listening_error(host: str, port: int) -> OSError | None:
+    """Return the error with which a start would fail to listen on a port, or None if it would not.
+
+    A name can resolve to several addresses. A start listens on all of them.
+    """
+    try:
+        entries = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except OSError as error:
+        return error
+    unavailable = None
+    is_listening = False
+    for family, _, _, _, address in dict.fromkeys(entries):
         try:
-            socket.create_server((settings.host, port), family=family).close()
+            socket.create_server(address[:2], family=family).close()
         except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise cannot_listen(settings.host, port, error, option) from None
+            # A machine without IPv6 may still have IPv6 addresses for a name.
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                return error
+            unavailable = error
+        else:
+            is_listening = True
+    if is_listening:
+        return None
+    return unavailable
 
 
 def cannot_listen(host: str, port: int, error: OSError, option: str = "--port") -> StartError:

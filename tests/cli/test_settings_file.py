@@ -16,6 +16,8 @@ from hosting_emulator_cli.commands.start import start
 from hosting_emulator_scenarios import FOLDER
 from tests.cli.conftest import Run
 from tests.docs.markdown import blocks
+from tests.support.emulator_in_thread import emulator_in_thread
+from tests.support.emulator_process import failed_start
 from tests.support.fake_bootstrap import FakeBootstrap
 
 #: The example of the page, which is its first YAML.
@@ -273,6 +275,69 @@ def test_doctor_reports_settings_that_start_refuses(run: Run) -> None:
 
     assert result.exit_code == 1
     assert "setting 'prot'" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("scenario: ours.yaml", "ours.yaml:3:1: unknown field 'prot'"),
+        ("assume: {accepted_status: 299}", "assumption accepted_status cannot be '299'"),
+        ("public-url: ftp://x", "--public-url 'ftp://x' is not a URL"),
+        ("user: nobody", "there is no user with the alias or id 'nobody'"),
+        ("{port: 4711, tls-port: 4711}", "--tls-port 4711 is also the port of --port"),
+        ("watch: true", "--watch needs --scenario with a file"),
+        ("allow-origin: ours", "--allow-origin 'ours' is not an origin"),
+        ("{at: 2030-01-31T09:30:00Z, scenario: admission}", "--at cannot be used with a scenario"),
+    ],
+)
+def test_doctor_reports_the_message_with_which_start_refuses_its_settings(
+    run: Run, text: str, message: str
+) -> None:
+    Path("ours.yaml").write_text("name: ours\ndescription: Our world.\nprot: 1\n")
+    Path("hosting-emulator.yaml").write_text(text)
+
+    failed = failed_start(cwd=Path.cwd(), timeout=30)
+    report = json.loads(run("doctor", "--json", "--url", "http://127.0.0.1:1").stdout)
+
+    refusal = failed.stderr.splitlines()[-1].removeprefix("Error: ")
+    problems = [
+        finding["seen"]
+        for finding in report["findings"]
+        if (finding["check"], finding["verdict"]) == ("settings", "problem")
+    ]
+    assert (failed.returncode, report["ok"]) == (2, False)
+    assert message in refusal
+    assert problems == [f"`start` would fail: {refusal}"]
+    assert list(Path().glob(".hosting-emulator/worlds/*")) == []
+
+
+def test_doctor_looks_for_the_user_in_the_stored_world(run: Run) -> None:
+    """`start` continues with this world, so the scenario in the file adds no user."""
+    Path("hosting-emulator.yaml").write_text("{user: ada, scenario: ours.yaml}")
+    Path("ours.yaml").write_text(
+        "name: ours\ndescription: Our world.\nworld: {users: [{alias: ada}]}\n"
+    )
+    with emulator_in_thread(data_dir=Path(".hosting-emulator")):
+        pass
+
+    with_stored_world = run("doctor", "--json", "--url", "http://127.0.0.1:1")
+    without_stored_world = run(
+        "doctor", "--json", "--url", "http://127.0.0.1:1", "--data-dir", "other"
+    )
+
+    assert "no user with the alias or id 'ada'" in with_stored_world.stdout
+    assert "no user with the alias or id 'ada'" not in without_stored_world.stdout
+
+
+@pytest.mark.parametrize(("port", "is_refused"), [("4711", True), ("4712", False)])
+def test_doctor_compares_the_tls_port_of_its_option_with_the_port_of_start(
+    run: Run, port: str, is_refused: bool
+) -> None:
+    Path("hosting-emulator.yaml").write_text("port: 4711")
+
+    result = run("doctor", "--json", "--url", "http://127.0.0.1:1", "--tls-port", port)
+
+    assert ("is also the port of --port" in result.stdout) == is_refused
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ def machine():
 def worlds(machine):
     worlds = new_worlds(machine)
     worlds.open("seed", world_origin())
+    worlds.create_default()
     return worlds
 
 
@@ -41,6 +42,7 @@ def test_a_world_on_disk_has_changed_from_its_first_change_until_its_reset(tmp_p
     directory = open_directory(tmp_path / "data")
     worlds = Worlds(directory, machine)
     worlds.open("seed", world_origin())
+    worlds.create_default()
     engine = default(worlds)
     seen = [engine.has_changed]
     api_of(engine).set_flag(False)
@@ -54,14 +56,17 @@ def test_a_world_on_disk_has_changed_from_its_first_change_until_its_reset(tmp_p
 
 def test_the_default_world_is_created_only_once(tmp_path, machine):
     directory = open_directory(tmp_path)
-    is_created = Worlds(directory, machine).open("seed", world_origin())
+    worlds = Worlds(directory, machine)
+    is_stored_at_first = worlds.open("seed", world_origin())
+    worlds.create_default()
     directory.close()
     directory = open_directory(tmp_path)
     reopened = Worlds(directory, machine)
-    is_created_again = reopened.open("another seed", world_origin("real"))
+    is_stored_later = reopened.open("another seed", world_origin("real"))
+    reopened.create_default()
     directory.close()
 
-    assert (is_created, is_created_again) == (True, False)
+    assert (is_stored_at_first, is_stored_later) == (False, True)
     assert default(reopened).world.seed == "seed"
 
 
@@ -160,6 +165,7 @@ def test_a_scaled_clock_stands_still_while_no_process_runs(tmp_path, machine, mo
     directory = open_directory(tmp_path)
     worlds = Worlds(directory, machine)
     worlds.open("seed", world_origin(mode, rate))
+    worlds.create_default()
     machine.at_ms += 1_000
     worlds.rest()
     stopped_ms = default(worlds).now_ms()
@@ -203,6 +209,7 @@ def test_a_world_that_cannot_be_stored_is_neither_created_nor_deleted(machine):
     library = FullLibrary()
     worlds = Worlds(library, machine)
     worlds.open("seed", world_origin())
+    worlds.create_default()
     worlds.create("one", "seed", world_origin(), ephemeral=False)
     library.full = True
 

@@ -69,6 +69,7 @@ class Stores:
         try:
             worlds = stored_worlds(directory)
             worlds.open("another seed", world_origin())
+            worlds.create_default()
             contents = {
                 engine.world.name: (engine.now_ms(), *world_content(engine.world))
                 for engine in worlds

@@ -377,6 +377,7 @@ def worlds_of_killed_process(path: Path, machine: Machine) -> Any:
     """Return the worlds of a process that is about to be killed, without a final write."""
     worlds = stored_worlds(open_directory(path), machine)
     worlds.open("seed", world_origin("scaled", 600.0))
+    worlds.create_default()
     return worlds
 
 
@@ -396,6 +397,7 @@ def test_a_restart_continues_from_the_latest_reported_time(
     directory = open_directory(tmp_path / "data")
     worlds = stored_worlds(directory, machine)
     worlds.open("seed", world_origin(mode, rate))
+    worlds.create_default()
     engine = worlds.get("default")
     assert engine is not None
     machine.at_ms = NOON_MS + passed_ms

@@ -219,12 +219,7 @@ def start(
     """
     if as_json and quiet:
         raise click.UsageError("use either --json or --quiet, not both")
-    if settings_options["watch"] and not is_scenario_file(settings_options["scenario"] or ""):
-        raise click.UsageError("--watch needs --scenario with a file")
-    stored_in: Path | None = data_dir
-    if _is_ephemeral(ephemeral):
-        stored_in = None
-    settings = settings_of(data_dir=stored_in, **settings_options)
+    settings = emulator_settings(data_dir=data_dir, ephemeral=ephemeral, **settings_options)
     if detach:
         _start_detached(settings, ready_path, as_json=as_json, quiet=quiet)
         return
@@ -245,6 +240,29 @@ def start(
 
         with start_errors_named():
             run(settings, announce, is_published=True)
+
+
+def emulator_settings(
+    *,
+    data_dir: Path,
+    ephemeral: bool,
+    detach: bool = False,
+    as_json: bool = False,
+    quiet: bool = False,
+    ready_path: Path | None = None,
+    **settings_options: Any,
+) -> Settings:
+    """Return the settings with which `start` runs the emulator, from the options of `start`.
+
+    The options about the form of the start and its output are ignored. Raises UsageError if the
+    options contradict each other.
+    """
+    if settings_options["watch"] and not is_scenario_file(settings_options["scenario"] or ""):
+        raise click.UsageError("--watch needs --scenario with a file")
+    stored_in: Path | None = data_dir
+    if _is_ephemeral(ephemeral):
+        stored_in = None
+    return settings_of(data_dir=stored_in, **settings_options)
 
 
 def _start_detached(

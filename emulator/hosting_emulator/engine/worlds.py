@@ -81,19 +81,22 @@ class Worlds:
         self.observers: list[WorldsObserver] = []
 
     def open(self, seed: str, origin: WorldSource) -> bool:
-        """Load all stored worlds, and create the default world if it is not among them.
+        """Load all stored worlds. `seed` and `origin` describe a new default world.
 
-        Returns whether the default world was created.
+        Returns whether the default world is among the stored worlds. If it is not, the caller must
+        create it with `create_default`.
         """
         self._seed = seed
         self._default_source = origin
         if self._store is not None:
             for name in self._store.worlds():
                 self._load(self._store, name)
-        if DEFAULT_WORLD in self._engines:
-            return False
-        self.create(DEFAULT_WORLD, seed, origin, ephemeral=False)
-        return True
+        return DEFAULT_WORLD in self._engines
+
+    def create_default(self) -> None:
+        """Create the default world if it is not stored. Raises ClockRefused or StoreFailed."""
+        if DEFAULT_WORLD not in self._engines:
+            self.create(DEFAULT_WORLD, self._seed, self._default_source, ephemeral=False)
 
     def _load(self, store: WorldStore, name: str) -> None:
         world = store.load(name)

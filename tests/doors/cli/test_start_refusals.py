@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.emulator_in_loop import emulator_in_loop, refusal_of_settings
-from tests.support.emulator_process import failed_start
+from tests.support.emulator_process import emulator, failed_start
+from tests.support.ports import free_ports
 
 #: A file of another state, which would replace a stored world.
 SCENARIO = "name: other\ndescription: Another world.\n"
@@ -121,7 +122,73 @@ async def test_the_user_of_an_emulator_must_exist():
     async with emulator_in_loop(user="reader") as emulator:
         assert emulator.ready().user == "reader"
 
-    async with emulator_in_loop(user="raeder") as emulator:
-        with pytest.raises(Exception, match="'raeder'") as caught:
-            emulator.ready()
-    assert type(caught.value).__name__ == "StartError"
+    assert "'raeder'" in refusal_of_settings(user="raeder")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("scenario: ours.yaml", "ours.yaml:3:"),
+        ("scenario: handshake.yaml", "acts at the TLS port"),
+        ("user: nobody", "'nobody'"),
+        ("assume: {accepted_status: 299}", "accepted_status"),
+        ("tls-port: {port}", "--tls-port {port} is also the port of --port"),
+        ("host: 192.0.2.1", "cannot listen on 192.0.2.1"),
+    ],
+)
+def test_a_failed_first_start_stores_no_world(tmp_path: Path, text: str, message: str):
+    """Otherwise, the next start would continue with this world, and ignore the corrected settings."""
+    port = str(next(free_ports()))
+    (tmp_path / "ours.yaml").write_text(f"{SCENARIO}prot: 1\n")
+    handshake = "faults: [{bad_certificate: {reason: expired}}]\n"
+    (tmp_path / "handshake.yaml").write_text(f"{SCENARIO}{handshake}")
+    settings = tmp_path / "hosting-emulator.yaml"
+    settings.write_text(f"port: {port}\n{text.replace('{port}', port)}\n")
+
+    failed = failed_start(cwd=tmp_path)
+
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert message.replace("{port}", port) in failed.stderr
+    assert list(tmp_path.glob(".hosting-emulator/worlds/*")) == []
+    (tmp_path / "ours.yaml").write_text(SCENARIO)
+    settings.write_text("port: 0\nscenario: ours.yaml\n")
+    with emulator(cwd=tmp_path) as process:
+        assert process.ready["fresh"]
+        assert process.stop() == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--user", "nobody"),
+        ("--scenario", "admission", "--replace", "--user", "nobody"),
+        ("--scenario", "admission", "--replace", "--host", "192.0.2.1"),
+    ],
+)
+def test_a_failed_start_keeps_the_world_of_an_earlier_start(
+    tmp_path: Path, arguments: tuple[str, ...]
+):
+    with emulator("--seed", "ours", cwd=tmp_path) as process:
+        before = process.client().state()
+        process.stop()
+
+    failed = failed_start("--port", "0", *arguments, cwd=tmp_path)
+
+    assert failed.returncode == 2
+    with emulator(cwd=tmp_path) as process:
+        assert not process.ready["fresh"]
+        assert process.client().state() == before
+
+
+def test_the_ports_for_http_and_https_must_differ(tmp_path: Path):
+    port = next(free_ports())
+
+    message = refusal_of_settings(port=port, tls_port=port, data_dir=tmp_path / "data")
+
+    assert message == (
+        f"--tls-port {port} is also the port of --port, but HTTP and HTTPS need two different ports: "
+        "change one of them (with its option, with HOSTING_EMULATOR_PORT or "
+        "HOSTING_EMULATOR_TLS_PORT, or with `port` or `tls-port` in the settings file), or use "
+        "--tls-port 0 for a free port"
+    )
+    assert not (tmp_path / "data").exists()
