@@ -42,6 +42,7 @@ class Expected:
 
 
 _NO_ROLE = "the contract does not say which role or permission it needs"
+_NO_OWNER = "cannot be judged: the token seems not to be an owner's"
 _SUCCEED = "it should have succeeded"
 _REFUSED = "it should have been refused"
 _PROBLEM = "it should have been refused with a 4xx problem"
@@ -60,7 +61,7 @@ _NOTHING = "skipped no response showed it"
         (
             response(403, "forbidden", "set_project_powered_by_flag"),
             False,
-            f"differs it: 403 forbidden: {_SUCCEED}",
+            f"skipped it: 403 forbidden: {_NO_OWNER}",
         ),
         (response(400, "invalid_request"), False, f"differs it: 400 invalid_request: {_SUCCEED}"),
         (response(500), False, f"differs it: 500: {_SUCCEED}"),
@@ -75,6 +76,15 @@ def test_a_correct_request_must_succeed_unless_the_service_is_in_another_state(
 
     assert expected.expect.success(_KEY, observed) is is_success
     assert expected.verdict() == verdict
+
+
+def test_an_owner_whose_call_has_succeeded_must_not_be_forbidden_another() -> None:
+    expected = Expected()
+    expected.expect.success(_KEY, response(200, call_id="create_dev_access_ticket"))
+
+    forbidden = response(403, "forbidden", "set_project_powered_by_flag")
+    assert not expected.expect.success(_KEY, forbidden)
+    assert expected.verdict() == f"differs it: 403 forbidden: {_SUCCEED}"
 
 
 @pytest.mark.parametrize(
