@@ -182,6 +182,8 @@ class Emulator:
             self._warn_of_assumptions()
         except (*_REFUSALS, OSError) as error:
             self._resources.close()
+            if isinstance(error, StartError):
+                raise
             if isinstance(error, OSError):
                 where = error.filename or "the data directory"
                 raise StartError(f"{where}: {error.strerror}") from None

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import time
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
@@ -25,6 +26,7 @@ from pytest_hosting_emulator import (
     server,
 )
 from tests.plugin.conftest import Suite
+from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.warm import programs
 
 OwnEmulator = type[BackgroundEmulator] | type[ProcessEmulator]
@@ -202,6 +204,19 @@ def test_the_error_for_a_port_in_use_names_the_python_argument(new_emulator: Own
     message = str(refused.value)
     assert message.startswith(f"port {port} on 127.0.0.1 is in use")
     assert message.endswith(", or pass port=0 for a free port")
+
+
+def test_the_error_for_a_port_in_use_is_the_same_with_a_stored_world(tmp_path: Path):
+    with emulator_in_thread(data_dir=tmp_path):
+        pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with (
+            pytest.raises(StartError, match=r", or pass port=0 for a free port$"),
+            emulator_in_thread(port=port, data_dir=tmp_path),
+        ):
+            pytest.fail("the emulator started")
 
 
 def test_a_background_emulator_that_does_not_stop_is_reported(monkeypatch: pytest.MonkeyPatch):
