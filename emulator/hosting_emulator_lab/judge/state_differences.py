@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -54,12 +55,23 @@ def state_differences(
         if kind in CREATED_KINDS and count != usual_count:
             if second_state[kind].total() == usual_rows.total():
                 _add_count(differences, kind, rows, usual_rows, count, usual_count)
-        elif rows != usual_rows and second_state[kind] == usual_rows:
+        elif _timeless(rows) != _timeless(usual_rows) and second_state[kind] == usual_rows:
             usual_text = rows_text(usual_rows - rows)
             differences.texts.append(
                 f"{kind} at the end: {rows_text(rows - usual_rows)} (in the clean run: {usual_text})"
             )
     return differences
+
+
+def _timeless(rows: Counter[str]) -> Counter[str]:
+    """Return rows in which an operation that has not ended has one state.
+
+    It depends only on time whether such an operation is queued or running already.
+    """
+    timeless: Counter[str] = Counter()
+    for row, count in rows.items():
+        timeless[re.sub(r" queued$", " running", row)] += count
+    return timeless
 
 
 def _add_count(

@@ -11,6 +11,9 @@ from hosting_emulator_lab.judge.fault_points import LATE_MS, FaultPoint
 
 #: The highest rate that the `slow_response` kind accepts, in bytes per real second.
 _HIGHEST_RATE = 1_000_000
+#: The length of a usual body, for a response that was lost in the clean run. A test may lose it on
+#: purpose.
+_USUAL_BYTES = 500
 #: The pause in the middle of a stalled response, in real milliseconds. No run lasts as long.
 _STALL_MS = 600_000
 
@@ -52,6 +55,6 @@ def _options(kind: str, detail: str, response_bytes: int, late_ms: int) -> JsonO
         case "stalled_response":
             return {"pause_ms": _STALL_MS}
         case "slow_response":
-            rate = response_bytes * 1000 // late_ms
+            rate = (response_bytes or _USUAL_BYTES) * 1000 // late_ms
             return {"bytes_per_second": max(1, min(_HIGHEST_RATE, rate))}
     return {}

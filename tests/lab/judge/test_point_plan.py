@@ -250,7 +250,8 @@ def test_the_word_of_a_fault_determines_its_options(fault: str, options: dict[st
     [
         ("truncate", 99, {"bytes": 49}),
         ("slow_response", 500, {"bytes_per_second": 500}),
-        ("slow_response", 0, {"bytes_per_second": 1}),
+        ("slow_response", 0, {"bytes_per_second": 500}),
+        ("slow_response", 1, {"bytes_per_second": 1}),
     ],
 )
 def test_a_response_is_cut_in_the_middle_and_slowed_to_one_second(

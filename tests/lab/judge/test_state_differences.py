@@ -59,3 +59,12 @@ def test_failed_operations_can_be_left_out():
 
     assert state_differences(observation, clean_run).additions
     assert not state_differences(observation, clean_run, include_failed=False).additions
+
+
+def test_an_operation_that_is_still_queued_differs_from_a_finished_but_not_from_a_running_one():
+    queued = state(operations={"1": operation_row("queued")})
+    running = state(operations={"1": operation_row("running")})
+    succeeded = state(operations={"1": operation_row("succeeded")})
+
+    assert differences(running, queued) == differences(queued, running) == ([], [])
+    assert differences(queued, succeeded).texts
