@@ -76,7 +76,7 @@ class Settings:
     of damaged state, and keeps the damaged files.
 
     `allowed_origins` are the origins of web apps that may use `/v1` and the sign-in, in addition to
-    origins on this machine.
+    origins at localhost, `*.localhost` and loopback addresses.
     """
 
     host: Annotated[str, Setting("host", "an address to listen on, such as 127.0.0.1")] = (

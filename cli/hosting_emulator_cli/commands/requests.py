@@ -106,9 +106,9 @@ _replay_world_option = opt.option(
 def requests() -> None:
     """Show the request log: requests, their responses, and the reasons for these responses.
 
-    The log contains up to 1,000 of a world's latest requests, without secrets, and at most the first
-    16 KiB of each body. Resetting the world, replacing its content or stopping the emulator clears
-    the log. Timestamps are in world time.
+    The log contains up to 1,000 of a world's latest requests, without the service's tokens, API keys
+    and tickets, and at most the first 16 KiB of each body. Resetting the world, replacing its
+    content or stopping the emulator clears the log. Timestamps are in world time.
     """
 
 

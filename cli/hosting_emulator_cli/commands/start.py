@@ -139,7 +139,8 @@ SECTIONS = {
     metavar="ORIGIN",
     help=(
         "Also allow web apps from this origin, such as http://app.test:3000, to use /v1 and to "
-        "sign users in. Origins on this machine are always allowed. Repeatable."
+        "sign users in. Origins at localhost, *.localhost and loopback addresses are always allowed. "
+        "Repeatable."
     ),
     multiple=True,
     env="HOSTING_EMULATOR_ALLOW_ORIGIN",

@@ -76,7 +76,11 @@ def _chapter_exchange(world: World, entry: Entry) -> Exchange:
 
 
 def show_exchange(context: Context, observation: str, chapter: str, n: str) -> WholeExchange:
-    """Show one exchange from a chapter with headers, bodies and trail. Secrets are removed."""
+    """Show one exchange from a chapter with headers, bodies and trail.
+
+    Tokens, API keys and tickets of the service are removed. The values of the headers Authorization,
+    Cookie and Set-Cookie are removed, too.
+    """
     return show_request(_chapter_engine(_find_chapter(context, observation, chapter)), n)
 
 

@@ -47,5 +47,9 @@ def _exchange_without_trail(world: World, entry: Entry) -> Exchange:
 
 
 def show_request(engine: Engine, n: str) -> WholeExchange:
-    """Show one exchange with headers, bodies and trail. Secrets are removed."""
+    """Show one exchange with headers, bodies and trail.
+
+    Tokens, API keys and tickets of the service are removed. The values of the headers Authorization,
+    Cookie and Set-Cookie are removed, too.
+    """
     return Explanations(engine.log).whole(engine.world, require_entry(engine, n))

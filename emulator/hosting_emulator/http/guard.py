@@ -161,7 +161,7 @@ class Site:
     def allows_origin(self, origin: str) -> bool:
         """Return whether pages from an origin are allowed.
 
-        Origins on this machine are always allowed.
+        Origins at localhost, *.localhost and loopback addresses are always allowed.
         """
         return origin.lower() in self.origins or is_this_machine(host_of_origin(origin))
 

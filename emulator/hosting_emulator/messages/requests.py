@@ -85,7 +85,7 @@ class RequestFilters(TypedDict, total=False):
 
 
 class Message(ControlMessage, frozen=True, kw_only=True):
-    """A request or a response, with secrets redacted."""
+    """A request or a response, with the service's tokens, API keys and tickets redacted."""
 
     headers: Annotated[list[tuple[str, str]], doc("The headers, as pairs of a name and a value.")]
     body: Annotated[

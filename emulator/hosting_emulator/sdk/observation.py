@@ -72,7 +72,10 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         return page.items[::-1]
 
     def whole_request(self, index: int, n: int) -> messages.WholeExchange:
-        """Return exchange `n` from a chapter with headers, bodies and trail, but without secrets."""
+        """Return exchange `n` from a chapter with headers, bodies and trail.
+
+        It contains no tokens, API keys or tickets of the service.
+        """
         path = self._path("chapters", index, "requests", n)
         return self._transport.fetch(messages.WholeExchange, "GET", path)
 
