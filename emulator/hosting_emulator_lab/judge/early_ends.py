@@ -39,6 +39,5 @@ def _missing_text(end: RunEnd, observation: Observation, clean: CleanRun) -> str
     missing_count = len(clean.observation.exchanges) - len(observation.exchanges)
     if missing_count > 0:
         return f"sends {count_text(missing_count, 'more request')}"
-    lines = set(end.comparable_lines)
-    missing_lines = [line for line in clean.end.comparable_lines if line not in lines]
+    missing_lines = clean.end.lines_beyond(end)
     return f"prints {count_text(len(missing_lines), 'more line')}" if missing_lines else ""

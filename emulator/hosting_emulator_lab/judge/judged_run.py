@@ -54,8 +54,7 @@ class ComparedRun:
 
         Lines are compared except for ids and numbers. Returns False if the output is unknown.
         """
-        lines = set(self.end.comparable_lines)
-        return any(line not in lines for line in self.clean.end.comparable_lines)
+        return bool(self.clean.end.lines_beyond(self.end))
 
     def lacks_value(self) -> bool:
         """Return whether the client never received the value of an API key that it requested.

@@ -136,7 +136,12 @@ class RunEnd:
 
     def prints_new_words(self, usual: RunEnd) -> bool:
         """Return whether a line is none of the usual run's lines, apart from numbers and ids."""
-        return bool(set(self.comparable_lines) - set(usual.comparable_lines))
+        return bool(self.lines_beyond(usual))
+
+    def lines_beyond(self, other: RunEnd) -> list[str]:
+        """Return the comparable lines that the other run does not print."""
+        other_lines = set(other.comparable_lines)
+        return [line for line in self.comparable_lines if line not in other_lines]
 
 
 def behavior_of(end: RunEnd, observation: Observation) -> ClientBehavior:
