@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The name of the intervention, with which the path of a field begins in some messages.
 _ADD_PREFIX = re.compile(r"\badd\.(?=(?:organizations|users|projects|keys)\b)")
-#: The ways in which a message about a document names the path of a field.
+#: Patterns for messages about a document. In each of them, the path of a field is in another place.
 _PATHS = (
     re.compile(r"(?:a world|(?P<path>\S+)) has no field '(?P<key>[^']*)'"),
     re.compile(r".* is missing in (?P<path>\S+)$"),

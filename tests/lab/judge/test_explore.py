@@ -329,7 +329,7 @@ def test_the_printed_command_repeats_the_options_that_shape_a_run():
     ],
 )
 def test_the_number_of_runs_for_ten_requests_is_limited(options: tuple[str, ...], most_runs: int):
-    """A run takes hardly longer than the command, so the number of runs decides how long it takes."""
+    """A run takes hardly longer than the command alone, so the number of runs determines the duration."""
     # The plan is printed before the first run of a point, and the budget leaves time for none.
     process = run_explore("--budget", "1ms", *options, *small_client("careful", 10))
 
