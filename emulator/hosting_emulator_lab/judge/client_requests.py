@@ -99,6 +99,11 @@ class NumberedRequest:
         return ALL_CALLS[self.call].method == "GET"
 
     @property
+    def meets_own_fault(self) -> bool:
+        """Whether a fault that the command itself injected, such as a test's fault, met the request."""
+        return is_met_by_fault(self.exchange)
+
+    @property
     def begins_operation(self) -> bool:
         """Whether the request began an operation."""
         call = ALL_CALLS[self.call]

@@ -150,6 +150,10 @@ def _merge_phases(
             if effect.suits(request):
                 points += points_of(request, fault)
             continue
+        # Plan no second wire fault for a request at which the command injects one. It would take the
+        # place of the command's fault, and the command would not do what it was written to do.
+        if request.meets_own_fault:
+            continue
         before, after = points_of(request, fault)
         if fault == "abort:rate_limited" and "rate_limit" in faults:
             same = points_of(request, "rate_limit")[0]

@@ -133,6 +133,18 @@ def test_a_change_meets_each_fault_before_and_after_its_commit():
     assert run_plan.merged == ()
 
 
+def test_a_request_at_which_a_test_injects_a_fault_gets_no_second_wire_fault():
+    """A second fault would take the place of the test's fault, so the test would do something else."""
+    acted = ("fault-1 (connection_reset, after_commit) acted, hit 1",)
+    retried = number_requests(
+        [exchange(CHANGE_CALL, 201, why=acted), exchange(CHANGE_CALL, 201, n=2, replayed=True)]
+    )
+
+    run_plan = plan_points(retried, faults=["slow_response"])
+
+    assert [point.request for point in run_plan.points] == ["create_user_api_key#2"]
+
+
 def test_the_two_phases_of_a_read_are_merged():
     run_plan = plan_points(requests(READ_CALL), faults=["timeout"])
 
