@@ -40,11 +40,11 @@ STEPS_OF_A_JUDGMENT = """\
    request that breaks a rule, a further run accepts it. If the command then fails, it is testing the
    refusal, so the finding is a note.
 2. Trials. `judge` makes as many as the budget allows, starting with the most informative. A trial is one
-   run with one failure at one request. A request at which a test of the command injects a fault gets no
-   second fault. In three more trials, responses vary. If the command fails in one of them, one more run
-   follows, `phases`, in which operations last as long, but responses do not vary. A failure that this run
-   also shows is not due to the variation. Every other failure is narrowed down to its
-   [variation points](variation.md).
+   run with one failure at one request. If a test of the command injects a fault at a request, only
+   failures that persist are tried there, because any other failure would replace the test's fault. In
+   three more trials, responses vary. If the command fails in one of them, one more run follows, `phases`,
+   in which operations last as long, but responses do not vary. A failure that this run also shows is not
+   due to the variation. Every other failure is narrowed down to its [variation points](variation.md).
 3. Confirmation. A mistake in a trial counts only if a second run of the same trial shows it, too, while
    no other run is in progress (except runs that only wait). If the second run does not show the mistake,
    the mistake does not count. If there is no time for a second run, the mistake is a note. If the command
