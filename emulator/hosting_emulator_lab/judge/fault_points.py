@@ -49,6 +49,9 @@ WAITING_OUTCOMES = ("long_limit",)
 #: The words for the other lasting effects. `refused` stands for the problems that a call may return
 #: and for which a retry cannot help.
 OUTCOMES = (*[word for word in LASTING_EFFECTS if word not in WAITING_OUTCOMES], "refused")
+#: The refusal of a change whose key belongs to another request. It is the only conflict (409) that every
+#: call with an Idempotency-Key can return, and no state of the project explains it.
+KEY_REUSED = "abort:idempotency_key_reused"
 #: The delay of a late response in real milliseconds, for a client that waits this long.
 LATE_MS = 1000
 _ORDER = (*KINDS, *WAITING_KINDS, *LASTING_EFFECTS)
@@ -164,6 +167,8 @@ def faults_for(call: str, words: Iterable[str]) -> list[str]:
     `refused` for the lasting refusals that the call may return, and `wire` for all KINDS.
     """
     codes = ALL_CALLS[call].codes
+    if ALL_CALLS[call].idempotent:
+        codes = (*codes, "idempotency_key_reused")
     uncertain_codes = [code for code in codes if code.endswith("_uncertain")]
     possible_codes = ("forbidden", *codes, "resource_not_found")
     codes_of_word = {

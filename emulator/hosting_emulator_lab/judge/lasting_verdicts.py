@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk.text import count_text
+from hosting_emulator_lab.judge.fault_points import KEY_REUSED
 from hosting_emulator_lab.judge.judged_run import ExplainedVerdict, JudgedRun
 from hosting_emulator_lab.judge.lasting_effects import LastingEffect
 from hosting_emulator_lab.judge.state_differences import state_differences
@@ -142,8 +143,11 @@ def _blind_reasons(run: JudgedRun, effect: LastingEffect) -> list[str]:
 def _is_conflict(fault: str) -> bool:
     """Return whether a fault refuses a request because of the project's state (409).
 
-    Such a refusal is a possible result of a client's work. Others, such as `forbidden`, are not.
+    Such a refusal is a possible result of a client's work. Others, such as `forbidden` or a key that
+    belongs to another request, are not.
     """
+    if fault == KEY_REUSED:
+        return False
     code = fault.removeprefix("abort:")
     return code in PROBLEMS and PROBLEMS[code].status == 409
 

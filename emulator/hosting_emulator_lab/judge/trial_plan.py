@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.fault_points import (
+    KEY_REUSED,
     KINDS,
     OUTCOMES,
     WAITING_KINDS,
@@ -32,6 +33,7 @@ _ONCE_FOR_EACH_CALL = (
     "queued",
     "never_suspends",
     "default_suspend",
+    KEY_REUSED,
 )
 #: The faults that are tried once at a call that reads, and once at a call that changes something. A client
 #: has few places where it reads the body of a response, and each such trial takes a whole time limit.
@@ -63,6 +65,7 @@ _FIRST = (
     "empty_list",
     "another_page",
     "cancel",
+    KEY_REUSED,
 )
 
 
@@ -149,8 +152,6 @@ def _kind_at_call(point: FaultPoint) -> str:
     A fault before the commit and a fault after the commit are different kinds, because only the
     second leaves a change behind. All lasting refusals are one kind.
     """
-    if point.fault in _ONCE_FOR_EACH_CALL:
-        return point.fault
     if point.lasting is None:
         return f"{kind_of(point.fault)}/{point.phase}"
     if point.fault in LASTING_EFFECTS:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator_lab.judge.fault_points import KINDS, FaultPoint, check_faults, faults_for
+from hosting_emulator_lab.judge.fault_points import (
+    KEY_REUSED,
+    KINDS,
+    FaultPoint,
+    check_faults,
+    faults_for,
+)
 from hosting_emulator_lab.judge.point_plan import plan_points
 from tests.lab.judge.samples import requests
 
@@ -33,6 +39,12 @@ def test_only_the_creation_of_a_key_is_tried_with_an_uncertain_result():
     uncertain = [call for call in CALLS if len(faults_for(call, ["abort"])) > 2]
 
     assert uncertain == ["create_user_api_key"]
+
+
+def test_every_change_with_an_idempotency_key_is_tried_with_a_key_that_belongs_to_another_request():
+    tried = [call for call in CALLS if KEY_REUSED in faults_for(call, ["refused"])]
+
+    assert tried == [call for call in CALLS if CALLS[call].idempotent]
 
 
 def test_a_call_can_be_tried_with_every_problem_code():

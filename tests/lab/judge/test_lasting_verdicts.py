@@ -530,8 +530,10 @@ def test_a_client_that_reports_a_conflict_in_place_of_its_success_may_have_notic
             clean_run,
             limit_s=10,
         )
-        for code in ("powered_by_flag_required", "forbidden")
+        for code in ("powered_by_flag_required", "forbidden", "idempotency_key_reused")
     }
 
     assert results["powered_by_flag_required"].verdict == expected_verdict
     assert results["forbidden"].verdict == "blind success"
+    # This conflict says nothing about the project.
+    assert results["idempotency_key_reused"].verdict == "blind success"

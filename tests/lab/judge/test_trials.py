@@ -176,6 +176,18 @@ def test_each_kind_of_failure_is_required_once_at_each_call(plan: TrialPlan) -> 
     assert [point.call for point in refusals].count("create_user_api_key") == 1
 
 
+def test_a_key_that_belongs_to_another_request_is_tried_once_at_each_call() -> None:
+    plan = plan_trials(requests(*[call for call in CALLS for _ in range(2)]), [])
+
+    tried = [
+        trial.point.request
+        for trial in (*plan.required, *plan.others)
+        if trial.point.fault == "abort:idempotency_key_reused"
+    ]
+
+    assert sorted(tried) == sorted(f"{call}#1" for call in set(CALLS) if ALL_CALLS[call].idempotent)
+
+
 def test_the_trials_that_are_not_required_are_the_rest_of_the_plan(plan: TrialPlan) -> None:
     trials = [*plan.required, *plan.others]
     assert len(set(trials)) == len(trials)
