@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.engine.history import SavedState
 from hosting_emulator.engine.protection import KINDS, ProtectedFaults, without_protected
 from tests.support.in_process import InProcess, fresh_world, new_change
 
@@ -102,6 +103,20 @@ def test_a_copy_of_a_world_joins_each_scope_of_its_source(protected: ProtectedFa
 
     assert (named.names, other.names) == ({"source", "copy"}, {"other"})
     assert everywhere.names is None
+
+
+def test_a_snapshot_is_restored_without_a_fault_that_was_removed_later(protected: ProtectedFaults):
+    removed = protected.add("fault", FAULT, None, fresh_world())
+    kept = protected.add("outcome", OUTCOME, None, fresh_world())
+    api = open_world(protected)
+    api.engine.protect()
+    snapshot = SavedState(api.world, api.world.at_ms)
+    protected.remove(removed)
+
+    api.engine.restore(snapshot)
+
+    assert dict(api.records("faults")) == {}
+    assert [*api.records("outcomes")] == [kept.id]
 
 
 def test_a_removed_fault_is_protected_no_longer(protected: ProtectedFaults):

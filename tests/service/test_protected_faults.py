@@ -172,6 +172,21 @@ def test_a_removed_protected_fault_is_gone_from_all_worlds(
         assert control.get(f"worlds/{fork.name}/faults")["items"] == []
 
 
+def test_an_earlier_state_has_no_protected_fault_that_was_removed_later(
+    hosting_emulator: HostingEmulator, control: ControlClient
+):
+    body = {"fault": FAULT, "worlds": [hosting_emulator.name]}
+    id_ = control.post("protected-faults", body)["id"]
+    assert status_of(hosting_emulator) == 503
+    commit = control.get(f"worlds/{hosting_emulator.name}")["commit"]
+    control.delete(f"protected-faults/{id_}")
+
+    with hosting_emulator.fork(commit=commit) as fork:
+        control.post(f"worlds/{hosting_emulator.name}/rewind", {"commit": commit})
+
+        assert [status_of(world) for world in (hosting_emulator, fork)] == [200, 200]
+
+
 @pytest.mark.parametrize("body", [{}, {"fault": FAULT, "outcome": {"fail": {}}}])
 def test_a_protected_fault_must_have_exactly_one_kind(control: ControlClient, body: Any):
     with pytest.raises(ControlRefused) as refused:

@@ -26,8 +26,8 @@ from hosting_emulator.messages import ProtectedFaultState
 class NewProtectedFault(Body):
     """The protected fault to add, given as exactly one of `fault`, `outcome` and `intervention`.
 
-    `worlds` contains the names of the worlds that get the fault, or is null for all worlds. Copies
-    of these worlds get it too.
+    `worlds` contains the names of the worlds that get the fault, or is null for all worlds that are
+    kept only in memory. Copies of these worlds that are kept only in memory get it too.
     """
 
     fault: FaultDocument | None = None
@@ -42,9 +42,12 @@ def protect_fault(
 ) -> ProtectedFaultState:
     """Apply a fault, an outcome or an intervention to worlds, and keep it in effect.
 
-    By default, every world gets the protected fault, including worlds that are created later. It is
-    restored after a reset, a scenario load, a state import, a rewind and the removal of faults. All
-    worlds share its counts. A world that is stored on disk never gets a protected fault.
+    By default, every world that is kept only in memory gets the protected fault, including worlds
+    that are created later. It is restored after a reset, a scenario load, a state import, a rewind
+    and the removal of faults. All worlds share its counts.
+
+    A world that is stored on disk never gets a protected fault or outcome. If such a world is a copy
+    of a world in memory, the copy leaves them out, but keeps the effects of interventions.
     """
     documents = {kind: getattr(body, kind) for kind in KINDS}
     kinds = [kind for kind, document in documents.items() if document is not None]

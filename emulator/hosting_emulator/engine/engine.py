@@ -314,9 +314,12 @@ class Engine:
         """Restore an earlier state of this world, as a new commit. The request log is kept.
 
         World time continues from the time at which the state was saved, except that a real clock
-        shows real time. Raises StoreFailed.
+        shows real time. Faults whose protection has ended since then are not restored. Raises
+        StoreFailed.
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
+        if self.protected is not None:
+            world = self.protected.without_removed(world)
         self.replace_world(world, title, snapshot)
 
     # --- Moving time ----------------------------------------------------------------------------

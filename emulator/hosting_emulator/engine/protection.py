@@ -5,8 +5,8 @@ load, a state import, a rewind or the removal of all faults, and are also added 
 their scope. All worlds in the scope share a protected fault's counts. A protected fault for the
 n-th request for a call therefore counts the requests to all of these worlds together.
 
-Protected faults belong to the process rather than to a world. Exported states do not contain them,
-and they are never added to a world on disk.
+Protected faults belong to the process rather than to a world. They are never added to a world on
+disk. Exported states, and copies that are stored on disk, do not contain them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ProtectedFault:
     """A fault, an outcome or an intervention that is added to every world in its scope.
 
     `names` are the names of the worlds in the scope, or None for all worlds. Copies of these worlds
-    are in the scope as well.
+    are in the scope as well, unless they are stored on disk.
     """
 
     def __init__(
@@ -155,13 +155,20 @@ class ProtectedFaults:
             if protected.covers(world):
                 protected.take_counts(world)
 
+    def without_removed(self, world: World) -> World:
+        """Return a copy of an earlier world without the faults whose protection has ended since."""
+        return without_protected(world, self._by_id)
 
-def without_protected(world: World) -> World:
-    """Return a copy of a world without the protected faults, which belong to a judge."""
+
+def without_protected(world: World, except_ids: Collection[str] = ()) -> World:
+    """Return a copy of a world without the protected faults, which belong to a judge.
+
+    The copy keeps the faults with the ids in `except_ids`.
+    """
     change = Change(world, world.at_ms)
     for family in _FAMILIES.values():
         for fault in world.tables[family.table.name].values():
-            if fault.order >= _FIRST_ORDER:
+            if fault.order >= _FIRST_ORDER and fault.id not in except_ids:
                 change.delete(family.table, fault.id)
     if not any(change.writes.values()):
         return world

@@ -14,7 +14,7 @@ from hosting_emulator.engine.engine import Engine, anchored, mark_beginning
 from hosting_emulator.engine.keeper import Keeper, StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.observers import Observer, notify
-from hosting_emulator.engine.protection import ProtectedFaults
+from hosting_emulator.engine.protection import ProtectedFaults, without_protected
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
@@ -190,8 +190,12 @@ class Worlds:
         world counts as unchanged (see `Engine.has_changed`).
         """
         store = None if ephemeral else self._store
-        if begins and store is not None:
-            world = mark_beginning(world)
+        world = self.protected.without_removed(world)
+        if store is not None:
+            # Protected faults belong to this process, so do not store them.
+            world = without_protected(world)
+            if begins:
+                world = mark_beginning(world)
         try:
             keeper = Keeper() if store is None else store.keep(world, fresh=True)
         except OSError as error:
@@ -199,7 +203,7 @@ class Worlds:
         engine = Engine(world, keeper, self._machine, self.tally)
         self._register(engine)
         engine.ephemeral = ephemeral
-        if source is not None:
+        if source is not None and engine.protected is not None:
             self.protected.copy_scope(source.world.name, world.name)
         if self.observers:
             notify(self.observers, lambda observer: observer.on_open(engine, source))
@@ -221,7 +225,8 @@ class Worlds:
         """Create an independent copy of a world. Raises StoreFailed.
 
         The copy starts in the source's current state, or in `state`, which is an earlier state of
-        the source.
+        the source. A copy that is stored on disk does not contain the source's protected faults and
+        outcomes.
         """
         if state is None:
             source.run_due()

@@ -90,6 +90,39 @@ async def test_a_protected_fault_needs_a_world_in_memory(client: TestClient[Any,
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "document"), [("fault", {"timeout": {}}), ("outcome", {"fail": {}})]
+)
+async def test_a_copy_on_disk_has_no_protected_fault(
+    client: TestClient[Any, Any], kind: str, document: dict[str, Any]
+):
+    """The worlds `named` and `watched` are in memory, and `watched` is in the fault's scope."""
+    for name in ("watched", "named"):
+        await client.post("/_emulator/worlds", json={"name": name, "ephemeral": True})
+    for scope in (["watched"], None):
+        body = {kind: document, "worlds": scope}
+        created = await client.post("/_emulator/protected-faults", json=body)
+        assert created.status == 201
+    await client.post(f"/_emulator/worlds/watched/{kind}s", json=document)
+
+    kept_ids = {}
+    for source, ephemeral in (("watched", False), ("watched", True), ("named", False)):
+        fork = f"{source}-{ephemeral}".lower()
+        path = f"/_emulator/worlds/{source}/fork"
+        await client.post(path, json={"name": fork, "ephemeral": ephemeral})
+        listed = await (await client.get(f"/_emulator/worlds/{fork}/{kind}s")).json()
+        kept_ids[fork] = [item["id"] for item in listed["items"]]
+
+    first, second = f"{kind}-1000000001", f"{kind}-1000000002"
+    assert kept_ids == {
+        "watched-false": [f"{kind}-1"],
+        "watched-true": [f"{kind}-1", first, second],
+        "named-false": [],
+    }
+    scope = (await (await client.get(f"/_emulator/protected-faults/{first}")).json())["worlds"]
+    assert scope == ["watched", "watched-true"]
+
+
 def test_a_start_whose_world_cannot_be_written_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
