@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+import pytest
+
+from hosting_emulator.messages import FaultState, OutcomeState
 from hosting_emulator.sdk.fault_text import fault_words
 
 
@@ -27,3 +31,16 @@ def test_matches_and_conditions_contain_no_notation_of_python() -> None:
 
     assert words.matches == 'header=X-A:1 body=enabled:{"one_of": [true, null]},shown:false'
     assert words.conditions == "pauses=10m,20m optional=true"
+
+
+@pytest.mark.parametrize("message", [FaultState, OutcomeState])
+def test_no_member_of_the_state_is_shown_as_an_effect(message: type[msgspec.Struct]) -> None:
+    fault = {"timeout": {}, **dict.fromkeys(message.__struct_fields__, True)}
+
+    assert fault_words(fault).effect == "timeout"
+
+
+def test_a_member_from_a_newer_emulator_is_an_effect_only_if_it_has_options() -> None:
+    fault = {"new_kind": {"size": 2}, "new_flag": True, "new_text": "x", "new_list": [{}]}
+
+    assert fault_words(fault).effect == "new_kind size=2"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hosting_emulator.contract.value_texts import value_text
+from hosting_emulator.messages import FaultState, OutcomeState
 
-#: The fields of a fault that are not its effect: request filters, conditions and state.
+#: The fields of a fault that are not its effect: request filters and conditions.
 _MATCHES = (
     "call",
     "project",
@@ -33,18 +34,8 @@ _CONDITIONS = (
     "while",
     "optional",
 )
-_COUNTS = (
-    "id",
-    "order",
-    "after_commit",
-    "armed_at",
-    "considered",
-    "seen",
-    "hits",
-    "spent",
-    "unused",
-    "note",
-)
+#: The members that the control API adds to what the user wrote.
+_STATE = (*FaultState.__struct_fields__, *OutcomeState.__struct_fields__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +54,11 @@ def fault_words(fault: Mapping[str, Any]) -> FaultWords:
     the condition is `times=2`.
     """
     effects = []
-    for member in fault:
-        # Treat any other member as the effect, so that fault kinds from a newer emulator are shown
-        # too.
-        if member not in (*_MATCHES, *_CONDITIONS, *_COUNTS):
-            options = fault[member]
+    for member, options in fault.items():
+        # Treat any other mapping as the effect, so that fault kinds from a newer emulator are shown
+        # too. Other members from a newer emulator can be of any type, so they are not shown.
+        is_declared = member in (*_MATCHES, *_CONDITIONS, *_STATE)
+        if isinstance(options, Mapping) and not is_declared:
             words = [
                 f"{name}={value_text(value)}"
                 for name, value in options.items()

@@ -7,7 +7,7 @@ import { act, Badge, Button, Form, Loaded, Loading, Panel, Section, surely, Tabl
 import { documentOf, fieldsOf, textOf } from "./fields.js";
 import { Pick, removeRow, toTitle } from "./find.js";
 
-const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "note", "after_commit", "armed_at", "world"]);
+const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "note", "after_commit", "armed_at", "protected", "world"]);
 /** Keys of a fault or an outcome whose values are objects, although they are not kinds. */
 const RULE_OBJECTS = new Set(["header", "query", "body", "while"]);
 /** The fields that most faults need. The other fields are initially collapsed. */
