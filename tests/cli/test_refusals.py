@@ -163,6 +163,10 @@ REFUSALS = [
         "Invalid value for '--timeout': 'long' is not a duration: write it like 500ms, 90s, "
         "10m, 1h30m, 90d or PT10M",
     ),
+    Refusal(
+        "stop --timeout 0s",
+        "Invalid value for '--timeout': '0s' leaves no time: use a duration such as 10s",
+    ),
     Refusal("start --ephemeral --data-dir x", "use either --data-dir or --ephemeral, not both"),
     Refusal(
         "status --url 127.0.0.1:4620",
@@ -505,6 +509,10 @@ REFUSALS = [
         "--timeout soon",
         "Invalid value for '--timeout': 'soon' is not a duration: write it like 500ms, 90s, "
         "10m, 1h30m, 90d or PT10M",
+    ),
+    check_refusal(
+        "--timeout 0s",
+        "Invalid value for '--timeout': '0s' leaves no time: use a duration such as 10s",
     ),
     check_refusal("--token 'a\nb'", "--token cannot be sent: it is not plain text of one line"),
     check_refusal("--ca-file /no/such/file", "--ca-file: cannot read /no/such/file"),

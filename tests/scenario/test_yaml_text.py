@@ -67,8 +67,13 @@ def test_yaml_keys_are_always_text():
 @pytest.mark.parametrize(
     ("text", "line", "column", "message"),
     [
-        ("", 1, 1, "the file is empty, but a scenario needs at least a name"),
-        ("# only a comment\n", 1, 1, "the file is empty, but a scenario needs at least a name"),
+        ("", 1, 1, "the file is empty, but a scenario needs a name and a description"),
+        (
+            "# only a comment\n",
+            1,
+            1,
+            "the file is empty, but a scenario needs a name and a description",
+        ),
         ("a: 1\nb: *a\n", 2, 4, "the alias *a is refused: repeat the value instead"),
         ("a: &x [1]\nb: *x\n", 2, 4, "the alias *x is refused: repeat the value instead"),
         ("a: 1\n<<: *x\n", 2, 5, "the alias *x is refused: repeat the value instead"),

@@ -17,6 +17,7 @@ from hosting_emulator_cli.files import check_folder_of, put_document, write_whol
 from hosting_emulator_cli.main import CommandGroup, Failure, examples, near
 from hosting_emulator_cli.output import prints, say
 from hosting_emulator_cli.tables import cell_text, columns
+from hosting_emulator_cli.value_types import TextType, read_limit
 
 if TYPE_CHECKING:
     from hosting_emulator.messages import VariationPoint
@@ -267,6 +268,7 @@ def _token_option(name: str, parameter: str, help: str) -> opt.Decorator[Any]:
     "timeout_s",
     metavar="DURATION",
     help="How long to wait for each complete response.",
+    type=TextType("duration", read_limit),
     default="10s",
 )
 @opt.option(

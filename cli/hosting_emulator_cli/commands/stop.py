@@ -16,6 +16,7 @@ from hosting_emulator_cli.help_text import HelpCommand
 from hosting_emulator_cli.main import Failure, examples
 from hosting_emulator_cli.output import prints
 from hosting_emulator_cli.parameter_sources import is_typed
+from hosting_emulator_cli.value_types import TextType, read_limit
 
 if TYPE_CHECKING:
     from hosting_emulator.messages import Info
@@ -62,6 +63,7 @@ def _stopped_text(stopped: Sequence[dict[str, Any]]) -> str:
     "timeout_s",
     metavar="DURATION",
     help="How long to wait for each emulator to exit, in real time, such as 500ms, 30s or 2m.",
+    type=TextType("duration", read_limit),
     default="30s",
 )
 @prints(words=_stopped_text)

@@ -57,7 +57,9 @@ def read_yaml(text: str, file: str) -> Source:
         raise ScenarioError(file, 1, 1, f"the file is longer than {LONGEST} characters")
     node = _compose(text, file)
     if node is None:
-        raise ScenarioError(file, 1, 1, "the file is empty, but a scenario needs at least a name")
+        raise ScenarioError(
+            file, 1, 1, "the file is empty, but a scenario needs a name and a description"
+        )
     source = Source(file, None, {}, {})
     return replace(source, data=_plain(node, (), source))
 

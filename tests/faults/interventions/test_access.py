@@ -7,6 +7,7 @@ import pytest
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.faults.interventions import read_intervention
 from tests.faults.interventions.conftest import Stage
+from tests.support.in_process import new_change
 from tests.support.response_checks import expect_problem
 
 HOUR_MS = 3_600_000
@@ -208,6 +209,16 @@ def test_a_removed_member_has_no_access_until_added_again(stage: Stage):
 
     stage.intervene("add_member", organization="acme", user="member")
     assert stage.apply_domains(user="member").status == 202
+
+
+@pytest.mark.parametrize("user", ["", "nobody"])
+def test_an_unknown_user_is_refused_before_a_missing_organization(stage: Stage, user: str):
+    message = f"there is no user with the alias or id '{user}'"
+    with pytest.raises(DocumentRefused, match=message):
+        stage.intervene("remove_member", user=user)
+    change = new_change(stage.world)
+    with pytest.raises(DocumentRefused, match=message):
+        read_intervention({"remove_member": {"user": user}}).check_names(change)
 
 
 def test_a_user_added_as_an_owner_can_read_every_project(stage: Stage):

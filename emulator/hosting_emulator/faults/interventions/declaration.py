@@ -9,7 +9,7 @@ world. A document need not name the project or organization if the world has onl
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
@@ -57,9 +57,17 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if getattr(self, "all", False):
             return self._apply_to_all(change)
         arguments = {
-            name: self._argument(change, name, kind) for name, kind in self.parameters.items()
+            name: self._argument(change, name, self.parameters[name])
+            for name in self._written_first(self.parameters)
         }
         return self.function(change, **arguments)
+
+    def _written_first(self, fields: Iterable[str]) -> list[str]:
+        """Return fields in an order in which those of the document come first.
+
+        An unknown name in the document is then refused before a name that is left out.
+        """
+        return sorted(fields, key=lambda field: getattr(self, field) is None)
 
     def _argument(self, change: Change, name: str, kind: Any) -> Any:
         """Return the argument for a parameter: the record that the field names, or the field's value."""
@@ -122,7 +130,8 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         Does not check names that contain story variables.
         """
-        for field, table in self.aliased_fields.items():
+        for field in self._written_first(self.aliased_fields):
+            table = self.aliased_fields[field]
             name = getattr(self, field)
             try:
                 if name is None and self.parameters.get(field) in OMISSIBLE_RECORDS:
