@@ -12,7 +12,7 @@ import os
 import pickle
 import sys
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,7 @@ def serve() -> None:
 
             def announce(ready: Ready) -> None:
                 path = log_file(ready)
+                ready = replace(ready, log_file=str(path))
                 log = _open_log(path)
                 stack.callback(_remove_if_empty, path)
                 if write is not None:

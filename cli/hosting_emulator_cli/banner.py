@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -22,19 +21,16 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready
 
 
-def banner(ready: Ready, log: Path | None = None) -> str:
-    """Return the text that `start` prints when the emulator is ready.
-
-    `log` is the log file of an emulator in the background, or None if it runs in this terminal.
-    """
+def banner(ready: Ready) -> str:
+    """Return the text that `start` prints when the emulator is ready."""
     stop = "Stop with Ctrl-C."
-    if log is not None:
+    if ready.log_file is not None:
         stop = f"Stop with `{_command(ready, 'stop')}`."
     lines = [
         "",
         click.style("Hosting emulator is ready", bold=True),
         "",
-        indent(fields([*_facts(ready), ("log", log)]), "  "),
+        indent(fields([*_facts(ready), ("log", ready.log_file)]), "  "),
         "",
     ]
     if ready.token:

@@ -145,7 +145,8 @@ class Ready:
     user for whom `token` was issued. Both are empty if no user was named and the world has no
     default user. `local_url` is the emulator's address on this machine, even if a public URL is
     set. `clock`, `now`, `vary`, `vary_only` and `armed` describe the default world. `armed` lists
-    the ids of the faults and outcomes that can still act.
+    the ids of the faults and outcomes that can still act. `log_file` is the log file of an emulator
+    in the background.
     """
 
     base_url: str
@@ -170,3 +171,4 @@ class Ready:
     vary: str | None = None
     vary_only: tuple[str, ...] | None = None
     armed: tuple[str, ...] = ()
+    log_file: str | None = None

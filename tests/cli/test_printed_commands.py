@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -208,7 +209,7 @@ def test_the_commands_of_the_banner_contain_a_control_token_that_they_need(typed
         port=0, data_dir=None, public_url="https://emulator.example.com", control_token="a'b c"
     )
     with BackgroundEmulator(settings) as running:
-        text = click.unstyle(banner(running.ready, Path("log")))
+        text = click.unstyle(banner(replace(running.ready, log_file="log")))
         status, variables, stop = re.findall("`(hosting-emulator .*?)`", text)
         assert typed(status).exit_code == 0
         assert typed(variables).exit_code == 0

@@ -105,6 +105,7 @@ def test_the_banner_lists_all_that_a_user_must_know(monkeypatch: pytest.MonkeyPa
     ready = replace(
         READY,
         fresh=False,
+        log_file="/data/log",
         tls_url="https://localhost:4621",
         ca_file="/data/tls/ca.pem",
         control_token="s3cret",
@@ -116,7 +117,7 @@ def test_the_banner_lists_all_that_a_user_must_know(monkeypatch: pytest.MonkeyPa
         user="",
     )
 
-    assert banner(ready, Path("/data/log")).splitlines() == [
+    assert banner(ready).splitlines() == [
         "",
         "\x1b[1mHosting emulator is ready\x1b[0m",
         "",

@@ -162,8 +162,9 @@ SECTIONS = {
     "--detach",
     help=(
         "Run the emulator in the background, and return when it is ready. The log is written to "
-        "emulator.log in the data directory or, with --ephemeral, to a file whose path is printed "
-        "(but not with --json or --quiet). To stop the emulator, run `stop`."
+        "emulator.log in the data directory or, with --ephemeral, to a temporary file. Its path is "
+        "printed unless --quiet is given. With --json, it is `log_file`. To stop the emulator, run "
+        "`stop`."
     ),
 )
 @opt.flag(
@@ -272,18 +273,18 @@ def _start_detached(
     """Start the emulator in the background, and print its addresses when it is ready. Raises
     Failure.
     """
-    from hosting_emulator_cli.background import log_file, start_in_background
+    from hosting_emulator_cli.background import start_in_background
 
     with start_errors_named():
         ready = start_in_background(settings, ready_path)
-    _print_ready(ready, as_json=as_json, quiet=quiet, log=log_file(ready))
+    _print_ready(ready, as_json=as_json, quiet=quiet)
 
 
-def _print_ready(ready: Ready, *, as_json: bool, quiet: bool, log: Path | None = None) -> None:
+def _print_ready(ready: Ready, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         put(to_json(asdict(ready)))
     elif not quiet:
-        put(banner(ready, log))
+        put(banner(ready))
 
 
 def _is_ephemeral(ephemeral: bool) -> bool:

@@ -94,6 +94,18 @@ def test_an_emulator_in_the_background_runs_until_stop(run: Run, project: Path):
         assert process.ready["fresh"] is False
 
 
+def test_the_json_of_an_emulator_in_the_background_names_its_log(run: Run, tmp_path: Path):
+    words = ("--port", "0", "--ephemeral", "--json", "--log-requests", "--ready-file", "ready.json")
+
+    ready = json.loads(run("start", "--detach", *words).stdout)
+
+    log = tmp_path / f"runtime/hosting-emulator/{ready['pid']}.log"
+    assert ready["log_file"] == str(log)
+    assert log.exists()
+    assert json.loads((tmp_path / "shop/ready.json").read_bytes()) == ready
+    assert run("stop").returncode == 0
+
+
 def test_an_emulator_that_cannot_start_in_the_background_is_an_error(run: Run, project: Path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
