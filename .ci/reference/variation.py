@@ -25,7 +25,7 @@ choices relies on something that the contract does not promise.
   write never varies.
 - An alternative that contradicts a sentence of the contract is never chosen.
 - Whatever a client must know before its first request does not vary: the names of query parameters, the
-  path for polling, roles and permissions, and the content of a token.
+  path for polling, the roles and permissions that calls require, and the content of a token.
 - Whatever a client needs in order to continue is always present: the ids of operations, deployments and
   keys, the state of an operation, its deployment_id once there is one, a key's `value`, a ticket's
   `redeem_url`, `items`, `next_cursor` and `database`.

@@ -256,8 +256,8 @@ organization_option = option(
     "--organization",
     metavar="ORGANIZATION",
     help=(
-        "The organization that the token is for, by alias or id. Default: the user's first "
-        "organization."
+        "The organization that the token is for, by alias or id. Default: the first organization "
+        "in the world to which the user belongs, or no organization if there is none."
     ),
 )
 output_option = option(

@@ -60,7 +60,8 @@ def env(
     """Print the environment variables that a client needs.
 
     The variables contain the addresses of a world, a new token, and the ids of an organization and
-    a project, so the world must have a project. HOSTING_TLS_URL and HOSTING_CA_FILE are printed
+    a project, so the world must have a project. HOSTING_ORGANIZATION_ID is the token's organization
+    or, if the token has none, the project's. HOSTING_TLS_URL and HOSTING_CA_FILE are printed
     only if the emulator has a TLS port and runs on this machine.
 
     HOSTING_BASE_URL and HOSTING_DEV_BASE_URL stand for the two servers that the contract names.

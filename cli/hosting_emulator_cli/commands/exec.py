@@ -138,7 +138,7 @@ def exec_(
       HOSTING_BASE_URL           the API
       HOSTING_DEV_BASE_URL       the API, as the contract's development server
       HOSTING_TOKEN              a token for --user, for ten years of world time
-      HOSTING_ORGANIZATION_ID    an organization
+      HOSTING_ORGANIZATION_ID    the token's organization, or else the project's
       HOSTING_PROJECT_ID         a project (of this organization, if it has one)
       HOSTING_CONTROL_URL        the control API: clock, faults, requests and more
       HOSTING_ISSUER_URL         the identity provider, for OpenID discovery

@@ -250,8 +250,8 @@ _RULES = (
         ),
         place="contract, section Errors",
         matters=(
-            "`retryable` is one of these recovery fields. If it is false, a retry gets the same "
-            "response, costs time, and may count toward a rate limit."
+            "`retryable` is one of these recovery fields. If it is false, a retry is refused "
+            "again, costs time, and may count toward a rate limit."
         ),
         instead=(
             "Check `retryable` before a retry. If `retryable` is false, change the request as "

@@ -93,9 +93,9 @@ ROWS: Final = (
             "request for a known path with a wrong method also gets this code, with status 405."
         ),
         advice=(
-            "Treat this response as a bug in the client. `detail` names the field at fault, and "
-            "the same request would be refused again. A refused request does not use up its "
-            "Idempotency-Key, so the corrected request can have the same key."
+            "Treat this response as a bug in the client. `detail` says which part of the request is "
+            "at fault, and the same request would be refused again. A refused request does not use "
+            "up its Idempotency-Key, so the corrected request can have the same key."
         ),
     ),
     Problem(

@@ -188,9 +188,9 @@ class SignIns:
 
 
 def home_of(world: World, user: User) -> str | None:
-    """Return the id of a user's first organization, or None if the user has no organization.
+    """Return the id of the first organization in the world to which a user belongs, or None.
 
-    A sign-in that does not name an organization uses the user's first organization.
+    A sign-in that does not name an organization uses this organization.
     """
     for organization in in_order(world, ORGANIZATIONS):
         if world.get(MEMBERSHIPS, f"{organization.id}/{user.id}"):

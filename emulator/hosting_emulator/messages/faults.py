@@ -53,7 +53,13 @@ class EntryCounts(ControlMessage, frozen=True, kw_only=True):
             "timeline entry, 0 until it acts, and 1 after that."
         ),
     ]
-    unused: Annotated[str | None, doc("Why the entry has not acted yet; null once it has acted.")]
+    unused: Annotated[
+        str | None,
+        doc(
+            "Why the entry has not acted yet. Null once it has acted or, for a timeline entry, once "
+            "it was refused."
+        ),
+    ]
 
 
 class Trigger(EntryCounts, frozen=True, kw_only=True):
@@ -162,7 +168,8 @@ class ProtectedFaultState(ControlMessage, frozen=True, kw_only=True):
 
     id: Annotated[str, doc("The id of the entry.")]
     worlds: Annotated[
-        list[str] | None, doc("The names of the worlds that have the entry; null for all worlds.")
+        list[str] | None,
+        doc("The names of the worlds that have the entry; null for all worlds in memory."),
     ]
     kind: Annotated[
         ProtectedKind, doc("Whether the entry is a fault, an outcome or an intervention.")

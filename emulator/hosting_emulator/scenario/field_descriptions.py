@@ -93,8 +93,8 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         "organization": "The alias of the organization that owns the project. Required.",
         "deployments": (
             "A list of deployments, or the number of deployments to generate. Generated "
-            "deployments start on working days, two per day, and some of them failed or were "
-            "cancelled. Default: 0."
+            "deployments start on working days, at most two per day, and some of them failed or "
+            "were cancelled. Default: 0."
         ),
         "flag": "Whether the powered-by flag is on. Default: false.",
         "domain": "The project's own domain, such as `www.studio.example`. Default: none.",
@@ -134,7 +134,8 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
             "by the value's digest instead. The emulator stores only the digest. Required."
         ),
         "organization": (
-            "The alias of the key's organization. Default: the user's first organization."
+            "The alias of the key's organization. Default: the first organization in the file to "
+            "which the user belongs."
         ),
         "name": "The key's name, with 1 to 64 characters. Default: `of the world file`.",
         "permissions": (

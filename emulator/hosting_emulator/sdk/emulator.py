@@ -47,9 +47,10 @@ __tracebackhide__ = True
 class TokenOptions(TypedDict, total=False):
     """The options for an access token, except its user.
 
-    `organization` is an alias or an id. By default, it is the user's first organization. `lifetime`
-    is a span of world time, by default ten years. `interactive` (true by default) means that the
-    token belongs to an interactive session.
+    `organization` is an alias or an id. By default, it is the first organization in the world to
+    which the user belongs, or no organization if there is none. `lifetime` is a span of world time,
+    by default ten years. `interactive` (true by default) means that the token belongs to an
+    interactive session.
     """
 
     organization: str | None
@@ -60,7 +61,8 @@ class TokenOptions(TypedDict, total=False):
 class ApiKeyOptions(TypedDict, total=False):
     """The options for a user API key, except its user.
 
-    `organization` is an alias or an id. By default, it is the user's first organization.
+    `organization` is an alias or an id. By default, it is the first organization in the world to
+    which the user belongs.
     """
 
     name: str | None

@@ -203,7 +203,8 @@ class WorldFaults(WorldHandle):
         """The world's faults, outcomes and timeline entries.
 
         For each entry, `waits_for` says what it is waiting for. `considered`, `seen` and `hits` are
-        the counts that stories check. `unused` says why the entry has never acted.
+        the counts that stories check. `unused` says why the entry has not acted yet. `result` says
+        what a timeline entry did or why it was refused.
         """
         return self._fetch_list(messages.Trigger, "GET", "triggers")
 

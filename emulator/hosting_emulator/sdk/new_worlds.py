@@ -148,8 +148,9 @@ def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoi
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether a string is a file name. Names of library scenarios have neither a slash nor a
-    suffix.
+    """Return whether a string is a file name.
+
+    Names of library scenarios have neither a slash nor the suffix .yaml, .yml or .json.
     """
     return "/" in text or os.sep in text or text.endswith((".yaml", ".yml", ".json"))
 

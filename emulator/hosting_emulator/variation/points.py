@@ -670,7 +670,10 @@ _ROWS = (
     ),
     Point(
         id="timestamp-form",
-        about="timestamps have a different offset or a different number of fraction digits",
+        about=(
+            "timestamps have other offsets and other numbers of fraction digits, which can differ "
+            "from field to field"
+        ),
         sentence="date-time (ISO 8601 / RFC 3339)",
     ),
     Point(

@@ -151,8 +151,8 @@ def drawn_id(seed: str, kind: str, alias: str) -> str:
 def organization_of(key: KeyPart, whole: WorldPart) -> str:
     """Return the alias of the organization that a key belongs to.
 
-    The default is the first organization of the key's user. Return an empty string if that user has
-    none.
+    The default is the first organization in the file to which the key's user belongs. Return an
+    empty string if that user has none.
     """
     if key.organization is not None:
         return key.organization

@@ -69,7 +69,7 @@ class DatabasePart(PopulationPart):
 class DeploymentPart(PopulationPart):
     """A finished deployment.
 
-    A project's deployments without `at` and `ago` start on working days, two per day.
+    A project's deployments without `at` and `ago` start on working days, at most two per day.
     """
 
     status: DeploymentEnd = "ready"

@@ -443,8 +443,8 @@ _TEXTS = (
         severity="warning",
         title="It retries a request that cannot succeed, or retries without a pause.",
         matters=(
-            "A request whose problem is not retryable gets the same response each time. Retries "
-            "without a pause load a service that is already in trouble, and count toward rate limits."
+            "A request whose problem is not retryable is refused each time. Retries without a pause "
+            "load a service that is already in trouble, and count toward rate limits."
         ),
         because=RETRYABLE.sentence,
         place=RETRYABLE.place,

@@ -13,8 +13,8 @@ from hosting_emulator.world.fault_records import Fault
 class Abort(FaultKind, frozen=True):
     """Return a problem with any code. By default, the code determines the status.
 
-    set_project_powered_by_flag returns only the error statuses listed in the contract. A fault that
-    matches only this call cannot set any other status.
+    With this kind, set_project_powered_by_flag returns only the error statuses that the contract
+    lists. A fault that matches only this call cannot set any other status.
 
     With code rate_limited, retry_after_seconds defaults to 1. With other codes, setting
     retry_after_seconds goes beyond the contract.
