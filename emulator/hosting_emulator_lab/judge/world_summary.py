@@ -28,6 +28,11 @@ _MOST_ROWS = 4
 _FAILED = re.compile(rf" (?:{'|'.join(FAILURES)})(?: \(|$)")
 #: Matches the end of the row of an operation that has not ended.
 _UNFINISHED = re.compile(r" (?:queued|running)(?: and stuck)?$")
+#: Matches a part of a name that may be a time or a date. Such a part of a name may differ in each run.
+_TIME_IN_NAME = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T_ -]?\d\d[:-]?\d\d(?:[:-]?\d\d)?(?:[.,]\d+)?Z?)?"
+    r"|(?<![0-9A-Za-z])(?=[a-f]*\d)[0-9a-f]{8,}(?![0-9A-Za-z])|\d\d[:-]\d\d[:-]\d\d|\d{4,}"
+)
 
 
 def summarize(state: JsonObject) -> dict[str, Counter[str]]:
@@ -120,7 +125,8 @@ def _api_keys(tables: _Tables) -> Iterator[str]:
     for _, key in tables.items("user_api_keys"):
         user = tables.alias(key["user_id"])
         organization = tables.alias(key["organization_id"])
-        row = f"{key['name']!r} of {user} in {organization}"
+        name = _TIME_IN_NAME.sub("…", key["name"])
+        row = f"{name!r} of {user} in {organization}"
         if key.get("revoked"):
             row += " revoked"
         yield row

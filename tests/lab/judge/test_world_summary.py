@@ -88,6 +88,27 @@ def test_a_row_names_things_by_their_aliases(tables: dict[str, Any], kind: str, 
     assert state(**tables)[kind] == Counter(rows)
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("ci-20261128T023456", "ci-…T…"),
+        ("ci-20261128T023456Z", "ci-…T…Z"),
+        ("ci 2026-11-28T02:34:56.789Z", "ci …"),
+        ("ci-2026-11-28", "ci-…"),
+        ("ci_02:34:56", "ci_…"),
+        ("ci-1764297296", "ci-…"),
+        ("ci-692908d0", "ci-…"),
+        ("ci-3 v2.10", "ci-3 v2.10"),
+        ("deadbeef", "deadbeef"),
+    ],
+)
+def test_the_row_of_a_key_shows_no_time_of_its_name(name: str, shown: str):
+    """The two clean runs may have made their keys in the same second, so only a trial's name differs."""
+    rows = state(user_api_keys={"1": key_row(name)})["API key"]
+
+    assert list(rows) == [f"{shown!r} of owner in acme"]
+
+
 def test_a_text_has_at_most_four_rows_in_alphabetical_order():
     assert rows_text(Counter()) == "none"
     assert rows_text(Counter({"b": 2, "a": 1})) == "a, b (2 times)"
