@@ -70,6 +70,8 @@ class ComparedRun:
 
     def verdict_without_value(self) -> ExplainedVerdict:
         """Judge a run that succeeded although it lacks the value of an API key."""
+        if _repeats_key_creation(self.clean.observation):
+            return "unclear", [f"{NO_VALUE}; the clean run also asks for a replay"]
         if self.prints_the_same() or self._prints_null_as_value():
             return "blind success", [NO_VALUE]
         return "unclear", [f"{NO_VALUE}; its output differs from the clean run's"]
@@ -90,6 +92,21 @@ class ComparedRun:
             any(_has_null_for_value(line, usual_line) for usual_line in usual_lines)
             for line in new_lines
         )
+
+
+def _repeats_key_creation(observation: Observation) -> bool:
+    """Return whether a run repeats a request that creates an API key, although it received the response.
+
+    A test of replays does so. It may accept any response without a value, and never need the value.
+    """
+    received_keys: set[str | None] = set()
+    for request in observation.requests:
+        if request.call != "create_user_api_key" or not request.exchange.is_received:
+            continue
+        if request.exchange.replayed and request.key in received_keys:
+            return True
+        received_keys.add(request.key)
+    return False
 
 
 def _has_null_for_value(line: str, usual_line: str) -> bool:

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator_lab.judge.client_requests import number_requests
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.judged_run import NO_VALUE
 from hosting_emulator_lab.judge.point_verdicts import judge_point
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from tests.lab.judge.samples import (
+    exchange,
     key_row,
     operation_row,
     requests,
@@ -460,6 +462,34 @@ def test_a_lost_value_is_blind_success_if_the_usual_output_is_unknown():
     lost: dict[str, Any] = {"key_values": 0, "requested_keys": 1, "lost_keys": 1}
 
     assert judge(LOST_VALUE, usual_lines=None, **lost).verdict == "blind success"
+
+
+@pytest.mark.parametrize(
+    ("first_response", "expected_verdict"),
+    [
+        ({}, "unclear"),
+        ({"lost": "connection_reset"}, "blind success"),
+        ({"idempotency_key": "another-key"}, "blind success"),
+    ],
+)
+def test_a_command_that_asks_for_a_replay_of_a_received_response_may_need_no_value(
+    first_response: dict[str, Any], expected_verdict: str
+):
+    """A test of replays sends the same request twice, and may never use the value."""
+    call = "create_user_api_key"
+    first = exchange(call, 201, **{"idempotency_key": "key-1", **first_response})
+    replay = exchange(call, 201, n=2, idempotency_key="key-1", replayed=True)
+    clean_observation = sample_observation(
+        requests=number_requests([first, replay]),
+        state=state(user_api_keys=ONE_KEY),
+        key_values=1,
+    )
+    clean_run = sample_clean_run(clean_observation)
+    observation = replace(clean_observation, hit=True, key_values=0, requested_keys=1, lost_keys=1)
+
+    result = judge_point(FaultPoint.read(LOST_VALUE), RunEnd(0), observation, clean_run, limit_s=10)
+
+    assert result.verdict == expected_verdict
 
 
 @pytest.mark.parametrize(
