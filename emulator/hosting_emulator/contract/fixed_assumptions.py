@@ -253,14 +253,15 @@ _ROWS = (
     FixedAssumption(
         name="request_identity",
         doc=(
-            "Two requests to start an operation (calls 2 and 4) count as the same request if "
-            "everything that the call reads is the same. A query or body that the call does not "
-            "read makes no difference."
+            "Two requests to start an operation or to create an API key (calls 2, 3 and 4) count as "
+            "the same request if everything that the call reads is the same. A query, a body or a "
+            "field that the call does not read makes no difference."
         ),
         sentence="Same key and same body: first result returned without switching again.",
         reason="the contract does not promise anything about input that is ignored",
         affects=(
             "initialize_managed_source",
+            "create_user_api_key",
             "apply_project_domains",
         ),
     ),
