@@ -49,7 +49,8 @@ STEPS_OF_A_JUDGMENT = """\
    no other run is in progress (except runs that only wait). If the second run does not show the mistake,
    the mistake does not count. If there is no time for a second run, the mistake is a note. If the command
    hangs in both runs, a clean run follows. If it is much slower than the first one, the machine was busy,
-   and the hang does not count. The report says how many mistakes do not count, and why.
+   and the hang does not count. The report says how many mistakes do not count, and why. A run that sends
+   more than 5,000 requests to one world is stopped early, and counts as a run that hangs.
 4. Altered responses, if there is time left. Parts of responses are altered one at a time: a field or a
    header is removed, a boolean is inverted, an authorization is revoked, a list is reversed, a status is
    replaced. The client depends on a part if the altered run has another exit code or sends other

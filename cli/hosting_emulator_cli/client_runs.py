@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 _OPERATION_CALLS = ("get_operation", "apply_project_domains", "initialize_managed_source")
 #: The assumptions about how operations progress.
 _PROFILES = ("source_profile", "domains_profile")
+#: A run that sends more requests than this to one world is ended like a run that exceeds its time limit.
+#: A clean run may send a fifth of them, so such a command repeats itself. Without this limit, a test
+#: whose waiting only advances the world's clock would occupy a processor until its time limit.
+_MOST_REQUESTS = 5000
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 
 
@@ -151,7 +156,9 @@ class ClientRuns:
                 variables[SEED_VARIABLE] = conditions.vary
                 variables[ONLY_VARIABLE] = ",".join(conditions.vary_only)
             visit.begin(world, variables[token_name])
-            timed_run = self._run_command(with_variables(variables), limit_s)
+            timed_run, sent_too_much = self._run_command(
+                with_variables(variables), limit_s, emulator
+            )
             if timed_run.outcome.refused is not None:
                 raise Failure(f"{self._command[0]}: {timed_run.outcome.refused}")
             visit.end(world)
@@ -159,7 +166,7 @@ class ClientRuns:
         lines = _comparable_lines(timed_run, ready)
         return RunEnd(
             timed_run.outcome.code,
-            timed_run.hung,
+            timed_run.hung or sent_too_much,
             timed_run.seconds,
             excerpt(lines),
             printed_lines=tuple(lines),
@@ -167,6 +174,7 @@ class ClientRuns:
             cpu_s=timed_run.cpu_s,
             pid=timed_run.pid,
             prints_token=variables[token_name].encode() in timed_run.output,
+            sent_too_much=sent_too_much,
         )
 
     @staticmethod
@@ -214,12 +222,18 @@ class ClientRuns:
         if self._default_profiles:
             world.set_assumptions(dict.fromkeys(self._default_profiles, profile))
 
-    def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
+    def _run_command(
+        self, environment: dict[str, str], limit_s: float | None, emulator: Emulator
+    ) -> tuple[TimedRun, bool]:
         """Run the command until it ends, but for at most `limit_s` real seconds.
 
-        If `limit_s` is None, there is no limit. Raises RunsStopped if the runs were stopped.
+        If `limit_s` is None, there is no limit. A command that sends too many requests to one of the
+        worlds of `emulator` is ended, too. Returns the finished run, and whether it was ended for this
+        reason. Raises RunsStopped if the runs were stopped.
         """
         process = self._begin_command(environment)
+        limit = _RequestLimit(lambda: self._end(process))
+        emulator.watch_requests(limit.count)
         try:
             timed_run = process.finish(limit_s)
         finally:
@@ -231,7 +245,13 @@ class ClientRuns:
                 process.close()
         if self.stop_reason:
             raise RunsStopped
-        return timed_run
+        return timed_run, limit.is_exceeded
+
+    def _end(self, process: ChildCommand) -> None:
+        """End a command, unless its run is over already."""
+        with self._lock:
+            if process in self._running:
+                process.end()
 
     def _begin_command(self, environment: dict[str, str]) -> ChildCommand:
         """Start the command under an idle supervisor, or under a new supervisor if none is idle.
@@ -245,6 +265,25 @@ class ClientRuns:
             process.begin(self._command, environment)
             self._running.add(process)
         return process
+
+
+class _RequestLimit:
+    """Calls `end` once, when a world has received more than _MOST_REQUESTS requests.
+
+    `is_exceeded` says whether that has happened.
+    """
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self.is_exceeded = False
+        self._end = end
+        self._counts: Counter[str] = Counter()
+
+    def count(self, world: str) -> None:
+        """Count a request to a world."""
+        self._counts[world] += 1
+        if self._counts[world] > _MOST_REQUESTS and not self.is_exceeded:
+            self.is_exceeded = True
+            self._end()
 
 
 def _set_next_poll(world: HostingEmulator, seconds: int) -> None:

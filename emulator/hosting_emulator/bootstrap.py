@@ -40,6 +40,7 @@ from hosting_emulator.default_world import (
     world_source,
 )
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.redaction import keep_secret
@@ -297,6 +298,21 @@ class Emulator:
         if self._directory is None:
             return None
         return str(self._directory.path)
+
+    def watch_requests(self, listener: Callable[[str], None]) -> None:
+        """Call `listener` after each later exchange, with the name of its world.
+
+        The listener runs in the emulator's event loop, so it must not block. Exchanges are logged as
+        before.
+        """
+        log = self.worlds.tally.listener
+
+        def listen(world: World, entry: Entry) -> None:
+            if log is not None:
+                log(world, entry)
+            listener(world.name)
+
+        self.worlds.tally.listener = listen
 
     @property
     def _default(self) -> Engine:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator.settings import Settings
 from hosting_emulator_cli import client_runs
 from hosting_emulator_cli.client_runs import ClientRuns
 from hosting_emulator_lab.run_conditions import ORDINARY, RunConditions, RunsStopped
+from hosting_emulator_scenarios import FOLDER
 from tests.support.http_world import HttpWorld
 
 
@@ -28,6 +32,51 @@ def test_no_command_begins_after_the_runs_were_stopped(monkeypatch: pytest.Monke
     assert runs.stop_reason == "interrupted"
     with pytest.raises(RunsStopped):
         runs._begin_command({})
+
+
+#: Sends as many requests as the first argument says, and then waits until it is ended if there is a second.
+SENDER = """
+import os, sys, time
+from urllib.request import urlopen
+for number in range(int(sys.argv[1])):
+    try:
+        urlopen(os.environ["HOSTING_BASE_URL"] + "/v1/operations/O").close()
+    except OSError:
+        pass
+while sys.argv[2:]:
+    time.sleep(1)
+"""
+
+
+@pytest.mark.parametrize(("arguments", "is_ended"), [(("5",), False), (("6", "and wait"), True)])
+def test_a_run_that_sends_too_many_requests_to_a_world_is_ended(
+    arguments: tuple[str, ...], is_ended: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """Without a time limit, the second command would never end."""
+    monkeypatch.setattr(client_runs, "_MOST_REQUESTS", 5)
+    command = (sys.executable, "-c", SENDER, *arguments)
+    settings = Settings(port=0, data_dir=None, library=FOLDER, clock="skip")
+    runs = ClientRuns(command, settings, None, ())
+    ends: list[tuple[bool, bool]] = []
+
+    def work() -> int:
+        end = runs.perform(NoVisit(), "run", None, ORDINARY)
+        ends.append((end.hung, end.sent_too_much))
+        return 0
+
+    asyncio.run(runs.use(work))
+
+    assert ends == [(is_ended, is_ended)]
+
+
+class NoVisit:
+    """Prepares and examines nothing."""
+
+    def begin(self, world: HostingEmulator, token: str | None = None) -> None:
+        """Prepare nothing."""
+
+    def end(self, world: HostingEmulator) -> None:
+        """Examine nothing."""
 
 
 def test_a_run_may_ask_clients_to_poll_less_often(api: HttpWorld):

@@ -193,7 +193,9 @@ _TEXTS = (
         place=KEY_RETRY.place,
         instead=(
             "Let the time limit of a request end when the whole body has been read, not when the "
-            "headers have arrived. With fetch, clear the timer only after `response.text()`."
+            "headers have arrived. With fetch, abort an AbortController with `setTimeout`, and clear "
+            "the timer only after `response.text()`. Node 20 may forget an `AbortSignal.timeout` "
+            "while it reads a body."
         ),
     ),
     CauseText(

@@ -34,6 +34,13 @@ class ComparedRun:
     clean: CleanRun
     limit_s: float
 
+    @property
+    def lasted_s(self) -> float:
+        """How long a run lasted that had to be stopped, in real seconds."""
+        if self.end.sent_too_much:
+            return round(self.end.duration_s, 1)
+        return self.limit_s
+
     @cached_property
     def differences(self) -> StateDifferences:
         """The differences between the states after this run and after the clean run."""

@@ -158,11 +158,11 @@ def _waits_forever(run: JudgedRun, effect: LastingEffect) -> bool:
     If the awaited event may still happen, a client may wait longer.
     """
     additional_requests = run.observation.request_count - run.clean.observation.request_count
-    rate = additional_requests / run.limit_s
+    rate = additional_requests / max(run.lasted_s, 0.001)
     may_happen = effect.request_end == "unfinished" or run.point.fault in _MAY_END
     if may_happen and not run.breaks_rule("polled-after-end"):
         longest_wait_s = max(_LONGEST_WAIT_S, _LONG_WAIT_FACTOR * run.clean.end.duration_s)
-        return rate > _FAST_RATE or run.limit_s > longest_wait_s
+        return rate > _FAST_RATE or run.lasted_s > longest_wait_s
     return rate * _LONG_PAUSE_S > 1
 
 
@@ -172,9 +172,7 @@ def _waiting_text(run: JudgedRun, verb: str) -> str:
         verb = "was still polling"
     requests = count_text(run.observation.request_count, "request")
     usual_count = run.clean.observation.request_count
-    return (
-        f"it {verb} after {run.limit_s:g} s and {requests}, while the clean run sends {usual_count}"
-    )
+    return f"it {verb} after {run.lasted_s:g} s and {requests}, while the clean run sends {usual_count}"
 
 
 def _vain_attempts(run: JudgedRun) -> str:

@@ -115,6 +115,8 @@ class RunEnd:
     test. `varied` contains the variation points at which responses varied. `cpu_s` is the processor
     time that the run used, in seconds, or 0 if it is unknown. `prints_token` means that the output
     contains the client's token. `pid` is the process id of the command, or 0 if it is unknown.
+    `sent_too_much` means that the run was stopped before its time limit, because it sent too many
+    requests.
     """
 
     exit_code: int
@@ -127,6 +129,7 @@ class RunEnd:
     cpu_s: float = 0.0
     prints_token: bool = False
     pid: int = 0
+    sent_too_much: bool = False
 
     @property
     def comparable_lines(self) -> list[str]:

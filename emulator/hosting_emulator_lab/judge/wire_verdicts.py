@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hosting_emulator.sdk.text import count_text
 from hosting_emulator_lab.judge.judged_run import ComparedRun, ExplainedVerdict, JudgedRun
 
 
@@ -21,7 +22,11 @@ def wire_verdict(run: JudgedRun) -> ExplainedVerdict:
 def ordinary_verdict(run: ComparedRun) -> ExplainedVerdict:
     """Judge a run in which nothing prevented success."""
     if run.end.hung:
-        return "hung", [f"it did not end within {run.limit_s:g} s", *run.differences.additions]
+        text = f"it did not end within {run.limit_s:g} s"
+        if run.end.sent_too_much:
+            requests = count_text(run.observation.request_count, "request")
+            text = f"it had not ended after {run.lasted_s:g} s and {requests}"
+        return "hung", [text, *run.differences.additions]
     if not _has_usual_exit_code(run):
         # A client that knows that its key's value is lost cannot succeed.
         if run.observation.lost_keys and not run.differences.additions:

@@ -366,6 +366,14 @@ def test_a_patient_client_waits_until_it_polls_too_often_or_too_long(
     assert verdict(STUCK_OPERATION, HANG, limit_s, request_count=request_count) == expected_verdict
 
 
+def test_a_client_that_is_ended_because_it_polls_without_end_is_hung():
+    end = replace(HANG, duration_s=6.04, sent_too_much=True)
+    result = judge(STUCK_OPERATION, end, 55, request_count=5001)
+
+    assert result.verdict == "hung"
+    assert "after 6 s and 5,001 requests" in result.reasons[-1]
+
+
 def test_waiting_after_an_end_or_a_final_refusal_is_hung_unless_the_client_pauses():
     findings = ("polled-after-end: Polled an operation",)
 

@@ -107,6 +107,18 @@ def test_a_run_that_does_not_end_in_time_is_hung():
     assert verdict_and_reasons(143, hung=True) == ["hung", "it did not end within 10 s"]
 
 
+def test_a_run_that_sends_too_many_requests_is_hung_before_its_time_limit():
+    end = RunEnd(143, hung=True, duration_s=7.04, sent_too_much=True)
+    observation = replace(observed((), state(user_api_keys=ONE_KEY), hit=True), request_count=5001)
+
+    result = judge_point(TIMEOUT, end, observation, sample_clean_run(), limit_s=10)
+
+    assert [result.verdict, *result.reasons] == [
+        "hung",
+        "it had not ended after 7 s and 5,001 requests",
+    ]
+
+
 # --- The state after a run -----------------------------------------------------------------------
 
 

@@ -230,6 +230,14 @@ def test_a_look_at_the_machine_is_not_decided_if_the_judgment_ends_during_it(
     assert limits_s == [1.0]
 
 
+def test_a_run_that_sent_too_many_requests_is_decided_although_the_judgment_ends() -> None:
+    end = RunEnd(143, hung=True, duration_s=0.5, sent_too_much=True)
+    runs = TrialRuns(noting_limits([], end), limit_s=None)
+    runs.trials_end_at = time.monotonic() + 1.0
+
+    assert runs.is_machine_slow(sample_clean_run())
+
+
 @pytest.mark.parametrize("is_foreign", [True, False])
 def test_the_load_of_the_waiting_client_does_not_make_the_machine_slow(is_foreign: bool) -> None:
     """A run that waits for a response, and meanwhile uses a processor, makes a clean run slow."""
