@@ -45,6 +45,8 @@ class RunsStopped(Exception):
 #: Operations end at the first poll, one second of world time after they were accepted. A client that
 #: waits as long as a response says then waits one real second per run.
 ONE_POLL = "timed 1s 0s"
+#: Operations are polled in each of their phases.
+ALL_PHASES = "timed 1s 1s"
 #: The conditions of a judge's run in which polling moves the time, such as the first clean run.
 USUAL_CONDITIONS = RunConditions(clock="skip", operation_profile=ONE_POLL)
 #: The conditions of an ordinary run.

@@ -322,6 +322,18 @@ _TEXTS = (
         ),
     ),
     CauseText(
+        id="expects-certain-states",
+        severity="warning",
+        title="It expects an operation to be seen in certain states before it ends.",
+        matters=(
+            "An operation can be running from the beginning, and can end before the client polls it. "
+            "A client that expects to see another state before the end fails when the service is fast."
+        ),
+        because=_OPERATION_STATES,
+        place="contract, section Resources, Operation",
+        instead="Accept the end of an operation, whichever states were seen before it.",
+    ),
+    CauseText(
         id="expects-short-operation",
         severity="warning",
         title="It fails if an operation has to be polled more than once.",

@@ -44,6 +44,7 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("operation-not-followed", "reads-nested-state"),
     ("rejects-unknown-field", "reads-nested-state"),
     ("operation-not-followed", "rejects-unknown-value"),
+    ("expects-queued-operation", "expects-certain-states"),
     ("operation-not-followed", "stopped-at-the-unknown"),
     ("stopped-at-the-unknown", "rejects-unknown-value"),
     ("stopped-at-the-unknown", "rejects-unknown-field"),

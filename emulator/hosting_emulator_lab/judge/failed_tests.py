@@ -38,10 +38,15 @@ def failed_tests(printed_lines: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the failed tests in the order of the output, without duplicates."""
     names: dict[str, None] = {}
     for line in printed_lines:
-        name = _failed_test(_COLOR.sub("", line))
+        name = _failed_test(without_color(line))
         if name:
             names[name] = None
     return tuple(names)
+
+
+def without_color(line: str) -> str:
+    """Return an output line without the escape sequences that change the color."""
+    return _COLOR.sub("", line)
 
 
 def _failed_test(line: str) -> str:

@@ -60,7 +60,8 @@ class RunVisit:
 
     Without a `point` and a `fault`, the run is a clean run. The `fault` is armed for the whole run.
     `skip_rules` are conduct rules that are not checked. If the point delays a response, `late_ms` is
-    the delay in real milliseconds. `scope` contains the names of the worlds that the run may use,
+    the delay in real milliseconds. If `is_baseline` is true, other runs are compared with this one, so
+    the log must contain all requests. `scope` contains the names of the worlds that the run may use,
     besides copies of them. If `scope` is None, the run may use all worlds of the emulator.
 
     After the run, `observation` describes the run, and `conduct` contains the conduct report of
@@ -78,8 +79,11 @@ class RunVisit:
         skip_rules: Sequence[str] = (),
         late_ms: int = LATE_MS,
         fault: JsonObject | None = None,
+        *,
+        is_baseline: bool = False,
     ) -> None:
         self.point = point
+        self._is_baseline = is_baseline
         self.late_ms = late_ms
         self.scope: Sequence[str] | None = None
         self.fault = fault
@@ -148,7 +152,7 @@ class RunVisit:
     def end(self, world: HostingEmulator) -> None:
         """Read the observation of all worlds of the run, including deleted worlds, and remove the fault.
 
-        Raises ControlError on failure, TooManyRequests if a clean run has more requests than a log
+        Raises ControlError on failure, TooManyRequests if a baseline has more requests than a log
         stores, and JudgeFailed if the emulator cannot judge the run.
         """
         try:
@@ -170,7 +174,7 @@ class RunVisit:
         exchanges = self._exchanges(chapters, world.name)
         self.exchanges = exchanges
         is_clean = point is None and self.fault is None
-        if report.requests > len(exchanges) and is_clean:
+        if report.requests > len(exchanges) and self._is_baseline:
             raise TooManyRequests(
                 f"it sends {report.requests} requests, but a world stores only {_MOST_REQUESTS}: "
                 "explore a smaller part of it"

@@ -40,7 +40,12 @@ from hosting_emulator_lab.judge.trials import (
 )
 from hosting_emulator_lab.judge.unread_pages import misses_items, stopped_at_page
 from hosting_emulator_lab.judge.wire_verdicts import ordinary_verdict
-from hosting_emulator_lab.run_conditions import RunConditions, RunsStopped
+from hosting_emulator_lab.run_conditions import (
+    ALL_PHASES,
+    ONE_POLL,
+    RunConditions,
+    RunsStopped,
+)
 
 #: Makes a run under some conditions. The text names the run's world, and the number is the run's time
 #: limit in real seconds, or None if there is no limit. The function calls `begin` and `end` of the
@@ -83,6 +88,9 @@ class TrialRuns:
         self._skip_rules = skip_rules
         self._gate = RunGate()
         self._lock = threading.Lock()
+        #: Whether operations are polled in each of their phases in all runs, because the command fails
+        #: if they end at the first poll.
+        self.shows_all_phases = False
         #: The number of runs so far.
         self.run_count = 0
         #: When trials that are still in progress are ended, by `time.monotonic`. None means never.
@@ -92,7 +100,8 @@ class TrialRuns:
         self, trial: CleanTrial, limit_s: float | None, *, alone: bool
     ) -> tuple[RunEnd, RunVisit]:
         """Make a clean run, which ends after `limit_s` real seconds if this is not None."""
-        visit = RunVisit(skip_rules=self._skip_rules)
+        # Only the conduct in the run whose clock runs matters, so its log may be incomplete.
+        visit = RunVisit(skip_rules=self._skip_rules, is_baseline=trial.kind != "scaled")
         end = self._run(visit, trial, limit_s, alone=alone)
         return end, visit
 
@@ -265,6 +274,8 @@ class TrialRuns:
             self.run_count += 1
             name = f"run-{self.run_count}"
         conditions = self._conditions or trial.conditions
+        if self.shows_all_phases and conditions.operation_profile == ONE_POLL:
+            conditions = replace(conditions, operation_profile=ALL_PHASES)
         with gate:
             if limit_s is None or ends_at is None:
                 return self._perform(visit, name, limit_s, conditions)

@@ -16,7 +16,12 @@ from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial
 from hosting_emulator_lab.judge.alteration_trials import AlteredTrial
 from hosting_emulator_lab.judge.fault_points import FaultPoint
 from hosting_emulator_lab.judge.variation_causes import JUDGED_POINTS
-from hosting_emulator_lab.run_conditions import ONE_POLL, USUAL_CONDITIONS, RunConditions
+from hosting_emulator_lab.run_conditions import (
+    ALL_PHASES,
+    ONE_POLL,
+    USUAL_CONDITIONS,
+    RunConditions,
+)
 
 #: World seconds per real second in a run whose clock runs. World time passes as fast as real time,
 #: which shows whether a client waits as long as a response says.
@@ -24,9 +29,6 @@ SCALED_RATE = 1.0
 #: A plan in which an operation stays queued long enough for early polls, and then ends soon. A client that
 #: opens a connection for each poll must be seen to poll early three times.
 _QUEUED_FOR_LONG = "timed 4s 1s"
-#: A plan in which operations are polled in each of their phases, so that varied responses show all
-#: phases.
-_ALL_PHASES = "timed 1s 1s"
 #: The fault under which an operation never ends. A client that waits as long as a response says
 #: would sleep for a minute between its polls, and show nothing. Therefore responses ask such a
 #: client to poll sooner.
@@ -84,7 +86,7 @@ class PhasesTrial:
     @property
     def conditions(self) -> RunConditions:
         """The conditions of the run."""
-        return RunConditions(clock="skip", operation_profile=_ALL_PHASES)
+        return RunConditions(clock="skip", operation_profile=ALL_PHASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ class FaultTrial:
                 clock="skip", operation_profile=_LASTS_A_MINUTE, next_poll_s=_STUCK_POLL_S
             )
         if self.point.fault in _SHOWS_PHASES:
-            return RunConditions(clock="skip", operation_profile=_ALL_PHASES)
+            return RunConditions(clock="skip", operation_profile=ALL_PHASES)
         if self.point.fault in _SHOWS_PAUSES:
             return RunConditions(clock="scaled", rate=SCALED_RATE, operation_profile=ONE_POLL)
         return USUAL_CONDITIONS
@@ -134,7 +136,7 @@ class VariedTrial:
         """The conditions of the run."""
         return RunConditions(
             clock="skip",
-            operation_profile=_ALL_PHASES,
+            operation_profile=ALL_PHASES,
             vary=self.seed,
             vary_only=self.points or JUDGED_POINTS,
         )

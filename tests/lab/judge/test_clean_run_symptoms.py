@@ -80,6 +80,25 @@ def test_the_first_note_about_a_rule_is_its_symptom_if_there_is_nothing_else() -
     assert shown(*runs) == [(RULE, "note", Symptom("clean", "request #1: it did so"))]
 
 
+@pytest.mark.parametrize(
+    ("polls", "line", "severity"),
+    [
+        (101, "3 passed in 1.98s", "note"),
+        (101, "done", "warning"),
+        # With pauses between the polls, the client waits, but not long enough.
+        (100, "3 passed in 1.98s", "warning"),
+    ],
+)
+def test_early_polls_of_a_test_suite_without_any_pause_are_a_note(
+    polls: int, line: str, severity: str
+) -> None:
+    """The tests may have replaced the waiting."""
+    run = finished("scaled", [broken(1)], duration_s=2.0, printed_lines=(line,))
+    run.visit.exchanges = [exchange("get_operation", n=n) for n in range(1, polls + 1)]
+
+    assert [seen[1] for seen in shown(run)] == [severity]
+
+
 def test_each_rule_has_one_symptom() -> None:
     runs = finished(findings=[broken(1), broken(1, "error", "secret-in-url"), broken(1)])
 

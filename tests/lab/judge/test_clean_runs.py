@@ -149,6 +149,73 @@ def test_a_client_that_does_not_end_is_not_judged(kind: str, error: type[Excepti
         make_clean_runs(PlannedRuns(clean_ends=ends), limit_s=60.5, jobs=1)
 
 
+def runs_that_fail(*quick_failures: bool, fails_slowly: bool = False) -> PlannedRuns:
+    """Return runs of which the first ones fail as given if operations end at the first poll.
+
+    If operations are polled in each of their phases, the runs fail if `fails_slowly` is true.
+    """
+    failures = iter(quick_failures)
+
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        fails = fails_slowly
+        if not runs.shows_all_phases:
+            fails = next(failures, False)
+        return RunEnd(1 if fails else 0, duration_s=0.5, output=("bye",))
+
+    runs = PlannedRuns(clean_ends=ends)
+    return runs
+
+
+def test_a_client_that_needs_operations_to_last_is_judged_with_operations_that_do() -> None:
+    runs = runs_that_fail(True, True)
+
+    clean_runs = make_clean_runs(runs, limit_s=60.0, jobs=1)
+
+    [(text, symptom)] = clean_runs.symptoms
+    assert (text.id, symptom.trial, symptom.output) == ("expects-certain-states", "clean", ("bye",))
+    assert symptom.message == "exit code 1 if operations end at the first poll, and 0 otherwise"
+    assert runs.shows_all_phases
+    assert runs.log == ["clean alone"] * 3 + ["clean/base-path", "clean/scaled"]
+
+
+def test_a_first_run_that_failed_by_chance_shows_nothing() -> None:
+    runs = runs_that_fail(True)
+
+    clean_runs = make_clean_runs(runs, limit_s=60.0, jobs=1)
+
+    assert clean_runs.symptoms == []
+    assert not runs.shows_all_phases
+
+
+def test_a_client_that_fails_however_long_its_operations_last_is_not_judged() -> None:
+    runs = runs_that_fail(True, fails_slowly=True)
+
+    with pytest.raises(CleanRunFailed, match=r"^ended with 1$"):
+        make_clean_runs(runs, limit_s=60.0, jobs=1)
+
+    assert runs.log == ["clean alone"] * 2
+
+
+def test_a_client_without_operations_is_not_tried_with_longer_ones() -> None:
+    runs = planned_runs("clean alone", calls=("create_user_api_key",))
+
+    with pytest.raises(CleanRunFailed):
+        make_clean_runs(runs, limit_s=60.0, jobs=1)
+
+    assert runs.log == ["clean alone"]
+
+
+def test_a_client_without_pauses_is_judged_although_its_run_in_running_time_is_stopped() -> None:
+    def ends(trial: CleanTrial, alone: bool) -> RunEnd:
+        if trial.kind == "scaled":
+            return RunEnd(143, hung=True, sent_too_much=True)
+        return RunEnd(0)
+
+    clean_runs = make_clean_runs(PlannedRuns(clean_ends=ends), limit_s=60.0, jobs=1)
+
+    assert not clean_runs.disturb_each_other
+
+
 def test_a_client_without_requests_has_one_clean_run() -> None:
     runs = planned_runs(calls=())
 

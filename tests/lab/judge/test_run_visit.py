@@ -272,7 +272,7 @@ def test_a_clean_run_with_more_requests_than_a_log_stores_is_refused(
     api: HttpWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_visit, "_MOST_REQUESTS", 1)
-    visit = begun(api, RunVisit())
+    visit = begun(api, RunVisit(is_baseline=True))
     api.dns()
     api.dns()
 
@@ -282,6 +282,17 @@ def test_a_clean_run_with_more_requests_than_a_log_stores_is_refused(
     assert str(refusal.value) == (
         "it sends 2 requests, but a world stores only 1: explore a smaller part of it"
     )
+
+
+def test_a_run_that_no_other_is_compared_with_may_send_more_requests_than_a_log_stores(
+    api: HttpWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_visit, "_MOST_REQUESTS", 1)
+    visit = begun(api, RunVisit())
+    api.dns()
+    api.dns()
+
+    assert ended(api, visit).request_count == 2
 
 
 def test_only_the_first_bodies_of_a_run_are_read(
