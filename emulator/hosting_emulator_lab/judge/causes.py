@@ -57,6 +57,8 @@ _EXPLAINED_BY: tuple[tuple[str, str], ...] = (
     ("fails-after-recovery", "gives-up-at-passing-failure"),
     ("gives-up-at-passing-failure", "key-reused-for-another-request"),
     ("done-twice", "key-reused-for-another-request"),
+    ("sends-invalid-request", "key-reused-for-another-request"),
+    ("gives-up-at-passing-failure", "null-as-token"),
     ("still-polling", "never-gives-up"),
     ("may-hide-failure", "refusal-is-success"),
     ("hides-expired-token", "refusal-is-success"),

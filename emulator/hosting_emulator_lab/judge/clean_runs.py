@@ -185,13 +185,15 @@ def _phase_symptoms(
     longer = _make(runs, CleanTrial(), limit_s, alone=True)
     if longer.succeeded:
         runs.shows_all_phases = False
-        again = _make(runs, CleanTrial(), limit_s, alone=True)
-        if again.succeeded:
+        second_run = _make(runs, CleanTrial(), limit_s, alone=True)
+        if second_run.succeeded:
             # The first run failed for another reason, which has passed.
-            return again, []
+            return second_run, []
         runs.shows_all_phases = True
-        message = f"{_end_text(again.end)} if operations end at the first poll, and 0 otherwise"
-        symptom = Symptom(str(failed.trial), message, again.end.output)
+        message = (
+            f"{_end_text(second_run.end)} if operations end at the first poll, and 0 otherwise"
+        )
+        symptom = Symptom(str(failed.trial), message, second_run.end.output)
         return longer, [(CAUSE_TEXTS["expects-certain-states"], symptom)]
     runs.shows_all_phases = False
     return failed, []
