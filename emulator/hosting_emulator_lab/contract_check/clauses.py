@@ -15,13 +15,16 @@ class Clause(NamedTuple):
     """A sentence of the contract, with the section that contains it.
 
     `unseen` is the reason why no check from outside can tell whether a server keeps the sentence,
-    or an empty string if a check can tell.
+    or an empty string if a check can tell. `calls` are the calls that must all show the sentence, and
+    `needs` are the keys of the sentences that must all hold.
     """
 
     key: str
     section: str
     text: str
     unseen: str = ""
+    calls: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 class CallClauses(NamedTuple):
@@ -38,7 +41,14 @@ def _read_clauses() -> Iterator[Clause]:
         for sentence in section.sentences:
             if isinstance(sentence, Quote):
                 quotes.add(sentence.text)
-                yield Clause(sentence.key, section.title, sentence.text, sentence.unseen)
+                yield Clause(
+                    sentence.key,
+                    section.title,
+                    sentence.text,
+                    sentence.unseen,
+                    sentence.calls,
+                    sentence.needs,
+                )
             else:
                 name = resource_name(sentence.declaration)
                 listed_resources.add(name)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import (
     STATES,
@@ -36,12 +37,16 @@ class Quote(NamedTuple):
     """A sentence of the contract.
 
     `key` is the name of the sentence in reports. `unseen` is the reason why no check from outside
-    can tell whether a server keeps the sentence, or an empty string if a check can tell.
+    can tell whether a server keeps the sentence, or an empty string if a check can tell. `calls` are
+    the calls about which the sentence speaks together. It holds only if each of them shows it.
+    `needs` are the keys of sentences that it sums up. It holds only if each of them holds.
     """
 
     key: str
     text: str
     unseen: str = ""
+    calls: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 class FieldSentences(NamedTuple):
@@ -241,7 +246,11 @@ SECTIONS = (
         "Endpoints",
         (
             Quote("paths", "All paths are relative to {base_url} (or {dev_base_url})."),
-            Quote("bearer", "Authorization: Bearer <ACCESS_TOKEN_OR_API_KEY> (all)"),
+            Quote(
+                "bearer",
+                "Authorization: Bearer <ACCESS_TOKEN_OR_API_KEY> (all)",
+                calls=tuple(CALLS),
+            ),
             Quote(
                 "request-id",
                 "X-Request-Id (optional request header, string 1-128 characters; a response header "
@@ -251,6 +260,7 @@ SECTIONS = (
                 "idempotency-key",
                 "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no "
                 "such header is listed for operations 5 to 8).",
+                calls=tuple(call_id for call_id, spec in CALLS.items() if spec.idempotent),
             ),
         ),
     ),
@@ -412,6 +422,7 @@ SECTIONS = (
                 "auth.bearer",
                 "1. Every operation takes HTTP bearer authentication: Authorization: Bearer "
                 "<token>.",
+                calls=tuple(CALLS),
             ),
             Quote(
                 "auth.kinds",
@@ -468,7 +479,11 @@ SECTIONS = (
                 "| Idempotency-Key reused with a changed request | 409 | idempotency_key_reused | "
                 "false (suggested action: retry with a new key) |",
             ),
-            Quote("condition.statuses", "Both are given with status 404 and 409 respectively."),
+            Quote(
+                "condition.statuses",
+                "Both are given with status 404 and 409 respectively.",
+                needs=("condition.missing", "condition.reused"),
+            ),
         ),
     ),
     Section(

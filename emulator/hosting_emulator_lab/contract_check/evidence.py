@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.value_checks import brief
-from hosting_emulator_lab.contract_check.clauses import CLAUSES
+from hosting_emulator_lab.contract_check.clauses import CALL_CLAUSES, CLAUSES
 from hosting_emulator_lab.contract_check.response import ServerResponse
 
 #: The key of a sentence, or the keys of several sentences.
@@ -93,7 +94,9 @@ class ContractDifference:
 class _SentenceEvidence:
     """The observations about one sentence, as texts.
 
-    `refusals` pairs each refusal with the key of its call's sentence.
+    `refusals` pairs each refusal with the key of its call's sentence. `calls` are the keys of the
+    sentences of the calls whose responses keep the sentence, apart from refusals. `untried` are the
+    reasons why a part of the sentence could not be tried.
     """
 
     holds: list[str] = dataclasses.field(default_factory=list)
@@ -101,6 +104,8 @@ class _SentenceEvidence:
     skips: list[str] = dataclasses.field(default_factory=list)
     undecided: list[str] = dataclasses.field(default_factory=list)
     refusals: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    calls: set[str] = dataclasses.field(default_factory=set)
+    untried: list[str] = dataclasses.field(default_factory=list)
 
 
 class Evidence:
@@ -124,6 +129,8 @@ class Evidence:
         """Record that a response keeps these sentences of the contract."""
         for key in _each(keys):
             _add(self._sentences[key].holds, observed)
+            if not isinstance(observed, str) and observed.call_id:
+                self._sentences[key].calls.add(CALL_CLAUSES[observed.call_id].call)
 
     def differs(
         self, keys: Keys, observed: ObservedFact, fault: str = "", *, field: str = ""
@@ -143,6 +150,11 @@ class Evidence:
         """Record why the check could not try these sentences."""
         for key in _each(keys):
             _add(self._sentences[key].skips, reason)
+
+    def skips_part(self, keys: Keys, reason: ObservedFact) -> None:
+        """Record why the check could not try a part of these sentences, so that they cannot hold."""
+        for key in _each(keys):
+            _add(self._sentences[key].untried, reason)
 
     def cannot_decide(self, keys: Keys, reason: ObservedFact) -> None:
         """Record why a response does not show whether the server keeps these sentences."""
@@ -195,6 +207,13 @@ class Evidence:
         if undecided:
             return "undecided", undecided[:MAX_OBSERVATIONS]
         proofs = [*evidence.holds, *self._proving_refusals(evidence)]
+        untried = [
+            *evidence.untried,
+            *self._missing_calls(key, evidence),
+            *self._missing_sentences(key),
+        ]
+        if proofs and untried:
+            return "skipped", untried[:1]
         if proofs:
             return "holds", proofs[:1]
         return "skipped", [next(self._skip_reasons(key, evidence))]
@@ -202,8 +221,36 @@ class Evidence:
     def _proving_refusals(self, evidence: _SentenceEvidence) -> list[str]:
         return [text for call, text in evidence.refusals if call in self.working_calls]
 
+    def _missing_calls(self, key: str, evidence: _SentenceEvidence) -> Iterator[str]:
+        """Say which of the calls that a sentence is about have not shown it, if there are any."""
+        proven_calls = evidence.calls | {
+            call for call, _ in evidence.refusals if call in self.working_calls
+        }
+        numbers: list[str] = []
+        reasons: list[str] = []
+        for call_id in CLAUSES[key].calls:
+            call = CALL_CLAUSES[call_id].call
+            if call not in proven_calls:
+                numbers.append(CALLS[call_id].section.rpartition(" ")[2])
+                reasons += self._sentences[call].skips + self._sentences[call].differs
+        if not numbers:
+            return
+        noun = "operation" if len(numbers) == 1 else "operations"
+        text = f"no response of {noun} {', '.join(numbers)} showed it"
+        if reasons:
+            text += f" ({reasons[0]})"
+        yield text
+
+    def _missing_sentences(self, key: str) -> Iterator[str]:
+        """Yield the reason why a sentence that this one needs does not hold, for each of them."""
+        for sentence in CLAUSES[key].needs:
+            verdict, reasons = self.verdict(sentence, "")
+            if verdict != "holds":
+                yield reasons[0]
+
     def _skip_reasons(self, key: str, evidence: _SentenceEvidence) -> Iterator[str]:
         yield from evidence.skips
+        yield from evidence.untried
         for call, refusal in evidence.refusals:
             call_evidence = self._sentences[call]
             text = f"{refusal}: refused, but no correct request succeeded"

@@ -6,6 +6,7 @@ Such a check takes a millisecond, so a test can try many servers.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -117,6 +118,17 @@ def make_check(declared_check: Check, respond: Respond, **options: Any) -> Check
 def faults_of(run: CheckRun) -> list[str]:
     """Return each difference with the keys of its sentences."""
     return [f"{' '.join(difference.keys)}: {difference}" for difference in run.evidence.differences]
+
+
+def operations_without_proof(run: CheckRun, key: str) -> str:
+    """Return the numbers of the operations that have not shown a sentence about several operations.
+
+    Returns an empty string if no operation has shown it, or if all of them have.
+    """
+    match = re.match(
+        r"skipped: no response of operations? ([0-9, ]+) showed it", verdict_of(run, key)
+    )
+    return match[1] if match else ""
 
 
 def verdict_of(run: CheckRun, key: str) -> str:

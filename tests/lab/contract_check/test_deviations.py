@@ -297,7 +297,7 @@ def test_a_missing_call_conforms_to_no_sentence_about_writing() -> None:
 
     holds = with_verdict(report, "holds")
     skipped = with_verdict(report, "skipped")
-    assert {"ulid", "auth.no-cookie", "auth.bearer", "compute.query"} <= holds.keys()
+    assert {"ulid", "auth.no-cookie", "compute.query"} <= holds.keys()
     writing_sentences = {
         "idempotency-key",
         "limit.idempotency-key",

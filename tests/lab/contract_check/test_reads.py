@@ -16,6 +16,7 @@ from tests.lab.contract_check.scripted_server import (
     Request,
     make_check,
     new_run,
+    operations_without_proof,
     problem,
     verdict_of,
 )
@@ -195,7 +196,7 @@ def test_dns_is_read_with_and_without_an_unknown_parameter(
     assert run.behavior.values == values
     if reply == _DNS:
         assert run.unreadable == ""
-        assert verdict_of(run, "bearer") == "holds: GET /v1/projects/{project_id}/edge-dns: 200"
+        assert operations_without_proof(run, "bearer") == "1, 2, 3, 4, 6, 7, 8"
     else:
         assert run.unreadable.endswith(
             "edge-dns: 400 invalid_request: the DNS authorization cannot be read"

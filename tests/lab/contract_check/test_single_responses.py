@@ -360,9 +360,18 @@ def test_a_problem_proves_its_condition_only_if_a_correct_request_succeeds() -> 
     alone = Judged(not_found)
     after_success = Judged(response_of("dns"), not_found)
 
-    for key in ("condition.missing", "condition.statuses"):
-        assert alone.verdict(key)[0] == "skipped"
-        assert after_success.verdict(key)[0] == "holds"
+    assert alone.verdict("condition.missing")[0] == "skipped"
+    assert after_success.verdict("condition.missing")[0] == "holds"
+
+
+def test_a_sentence_that_sums_up_two_conditions_needs_both() -> None:
+    reused = changed("problem", 409, status=409, code="idempotency_key_reused")
+
+    half = Judged(response_of("dns"), response_of("problem"))
+    whole = Judged(response_of("dns"), response_of("problem"), reused)
+
+    assert half.verdict("condition.statuses")[0] == "skipped"
+    assert whole.verdict("condition.statuses")[0] == "holds"
 
 
 def test_each_credential_in_a_document_is_reported() -> None:

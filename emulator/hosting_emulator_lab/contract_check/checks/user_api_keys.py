@@ -212,10 +212,9 @@ def use_user_api_key(run: CheckRun) -> None:
     """Read with a user API key, and check that the key is refused where a session is required."""
     key = run.api_key
     if key is None:
-        run.evidence.skips(
-            (*_SESSION_KEYS, "auth.kinds", "auth.key-bound"),
-            "it needs --user-api-key, or --allow keys to create one",
-        )
+        reason = "it needs --user-api-key, or --allow keys to create one"
+        run.evidence.skips((*_SESSION_KEYS, "auth.key-bound"), reason)
+        run.evidence.skips_part("auth.kinds", reason)
         return
     _read_with_key(run, key)
     creation = run.call(
@@ -230,14 +229,14 @@ def use_user_api_key(run: CheckRun) -> None:
 def _read_with_key(run: CheckRun, key: str) -> None:
     response = run.read("with a user API key", token=key)
     if run.unreadable:
-        run.evidence.skips("auth.kinds", run.unreadable)
+        run.evidence.skips_part("auth.kinds", run.unreadable)
     elif response.ok:
         run.evidence.holds("auth.kinds", response)
     elif response.code == "forbidden":
         run.evidence.judge("auth.kinds", True, response, "", call="dns.call")
     elif response.code == "resource_not_found":
         reason = f"{response}: the key may not have the permission"
-        run.evidence.skips("auth.kinds", reason)
+        run.evidence.skips_part("auth.kinds", reason)
     elif run.options.api_key:
         run.expect.success("auth.kinds", response)
     else:
