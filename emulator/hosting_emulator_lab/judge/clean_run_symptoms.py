@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from msgspec import structs
-
 from hosting_emulator.messages import ConductFinding
 from hosting_emulator_lab.judge.accepted_requests import AcceptedTrial, refused_request
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS, TOKEN_IN_OUTPUT, CauseText
 from hosting_emulator_lab.judge.causes import Symptom, rule_cause
 from hosting_emulator_lab.judge.client_requests import NumberedRequest
 from hosting_emulator_lab.judge.process_id_keys import process_id_key
+from hosting_emulator_lab.judge.replaced_waiting import with_replaced_waiting
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
-from hosting_emulator_lab.judge.suite_output import is_test_suite
 from hosting_emulator_lab.judge.symptoms import finding_symptom
 from hosting_emulator_lab.judge.trials import CleanTrial
 
@@ -30,13 +28,6 @@ ExpectsRefusal: TypeAlias = Callable[[AcceptedTrial], bool]
 
 _PRINTS_TOKEN = "prints-token"
 _EARLY_RETRY = "retried-too-soon"
-_EARLY_POLL = "polled-too-early"
-#: A client that sends more polls per real second than this does not pause between them.
-_FASTEST_POLLS = 50
-_NO_PAUSES = (
-    "There are no pauses between the polls, and the command is a test suite, which may have replaced "
-    "the waiting."
-)
 #: At most this many refused requests are tried for each rule.
 _MOST_REFUSED = 3
 _EXPECTED = "The service refuses this request, and the command may be testing the refusal."
@@ -109,23 +100,14 @@ def _by_rule(runs: Sequence[FinishedRun]) -> dict[str, list[_BrokenRule]]:
 def _broken_rules(run: FinishedRun) -> Iterator[_BrokenRule]:
     for chapter, findings in run.visit.findings_by_chapter.items():
         for finding in findings:
-            if finding.rule == _EARLY_POLL and _may_replace_waiting(run):
-                message = f"{finding.message} {_NO_PAUSES}"
-                finding = structs.replace(finding, severity="note", message=message)
             refused = None
             if finding.requests:
                 refused = refused_request(run.visit.exchanges, (chapter, finding.requests[-1]))
                 if refused is None and finding.rule == _EARLY_RETRY:
                     # A test may expect the refusal, and the next test then sends the request again.
                     refused = refused_request(run.visit.exchanges, (chapter, finding.requests[0]))
+            finding = with_replaced_waiting(finding, run.end.printed_lines)
             yield _BrokenRule(str(run.trial), finding, refused)
-
-
-def _may_replace_waiting(run: FinishedRun) -> bool:
-    """Return whether a run is that of a test suite that does not pause between its polls at all."""
-    polls = sum(exchange.call == "get_operation" for exchange in run.visit.exchanges)
-    is_fast = polls > _FASTEST_POLLS * run.end.duration_s
-    return is_fast and is_test_suite(run.end.printed_lines or ())
 
 
 def _rule_symptom(

@@ -14,7 +14,9 @@ from hosting_emulator_lab.judge.causes import Symptom, rule_cause
 from hosting_emulator_lab.judge.dependency_texts import cause_of_alteration
 from hosting_emulator_lab.judge.failed_tests import failed_tests
 from hosting_emulator_lab.judge.point_causes import FAILED_OPERATIONS, cause_at_point
+from hosting_emulator_lab.judge.replaced_waiting import REPLACED_WAITING, with_replaced_waiting
 from hosting_emulator_lab.judge.run_results import Verdict
+from hosting_emulator_lab.judge.suite_output import is_test_suite
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_texts import trial_description
 from hosting_emulator_lab.judge.trials import FaultTrial, PhasesTrial, VariedTrial
@@ -49,7 +51,8 @@ def symptoms_of(
 
     `follows_operations` tells whether the client polls its operations to their end in a clean run.
     """
-    for finding in result.findings:
+    for new_finding in result.findings:
+        finding = with_replaced_waiting(new_finding, result.printed_lines)
         yield rule_cause(finding), finding_symptom(str(result.trial), finding)
     trial = result.trial
     # A test runner may print what a failed test compares.
@@ -67,7 +70,11 @@ def symptoms_of(
         message = (
             f"{result.fast_attempts} attempts at one request, with hardly a pause between them"
         )
-        yield CAUSE_TEXTS["retries-without-pause"], Symptom(str(trial), message)
+        without_pause = CAUSE_TEXTS["retries-without-pause"]
+        if is_test_suite(result.printed_lines):
+            without_pause = replace(without_pause, severity="note")
+            message = f"{message}. {REPLACED_WAITING}"
+        yield without_pause, Symptom(str(trial), message)
     if result.repeated_items and not result.exit_code:
         yield CAUSE_TEXTS["counts-items-twice"], Symptom(str(trial), result.repeated_items)
     if result.missing_items and not result.exit_code:

@@ -81,22 +81,23 @@ def test_the_first_note_about_a_rule_is_its_symptom_if_there_is_nothing_else() -
 
 
 @pytest.mark.parametrize(
-    ("polls", "line", "severity"),
+    ("message", "line", "severity"),
     [
-        (101, "3 passed in 1.98s", "note"),
-        (101, "done", "warning"),
+        ("It was polled after 0.00 s (#2).", "3 passed in 1.98s", "note"),
+        ("It was polled after 0.00 s (#2).", "done", "warning"),
         # With pauses between the polls, the client waits, but not long enough.
-        (100, "3 passed in 1.98s", "warning"),
+        ("It was polled after 0.10 s (#2).", "3 passed in 1.98s", "warning"),
     ],
 )
 def test_early_polls_of_a_test_suite_without_any_pause_are_a_note(
-    polls: int, line: str, severity: str
+    message: str, line: str, severity: str
 ) -> None:
     """The tests may have replaced the waiting."""
-    run = finished("scaled", [broken(1)], duration_s=2.0, printed_lines=(line,))
-    run.visit.exchanges = [exchange("get_operation", n=n) for n in range(1, polls + 1)]
+    early = replace(broken(1), message=message)
 
-    assert [seen[1] for seen in shown(run)] == [severity]
+    assert [seen[1] for seen in shown(finished(findings=[early], printed_lines=(line,)))] == [
+        severity
+    ]
 
 
 def test_each_rule_has_one_symptom() -> None:

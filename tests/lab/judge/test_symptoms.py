@@ -22,15 +22,19 @@ INVERTED = "alter/set_project_powered_by_flag/2xx/set:/enabled"
 
 def shown(trial: str, *, follows: bool = True, **fields: Any) -> list[tuple[str, Symptom]]:
     """Return the ids of the causes that a trial shows, and their symptoms. By default, it is survived."""
+    symptoms = symptoms_of(trial_result(trial, **fields), follows_operations=follows)
+    return [(text.id, symptom) for text, symptom in symptoms]
+
+
+def trial_result(trial: str, **fields: Any) -> TrialResult:
+    """Return the result of a trial that is survived by default."""
     values: dict[str, Any] = {
         "verdict": "survived",
         "reasons": (),
         "exit_code": 0,
         "duration_s": 0.5,
     }
-    result = TrialResult(read_trial(trial), **{**values, **fields})
-    symptoms = symptoms_of(result, follows_operations=follows)
-    return [(text.id, symptom) for text, symptom in symptoms]
+    return TrialResult(read_trial(trial), **{**values, **fields})
 
 
 @pytest.mark.parametrize(
@@ -248,6 +252,14 @@ def test_the_symptom_of_a_verdict_has_the_output_and_the_failed_tests(
             ),
         )
     ]
+
+
+def test_attempts_without_pauses_are_a_note_if_the_tests_may_have_replaced_the_waiting() -> None:
+    suite = trial_result(RESET, fast_attempts=3, printed_lines=("3 passed in 1.98s",))
+    script = trial_result(RESET, fast_attempts=3, printed_lines=("done",))
+
+    assert [text.severity for text, _ in symptoms_of(suite)] == ["note"]
+    assert [text.severity for text, _ in symptoms_of(script)] == ["warning"]
 
 
 @pytest.mark.parametrize(
