@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 MOST_RUNS = 40
 #: The exit codes for a command that could not be started.
 _NOT_STARTED = (126, 127)
-#: This text is shown instead of the points if no response from this emulator varied. For example,
-#: tests with the pytest plugin may use only worlds that the command creates.
-_OTHER_WORLDS = "no response from this emulator (worlds that the command creates also use the seed)"
 
 #: A function that returns the command line for a run that varies responses at some points, or at
 #: all points if the argument is None.
@@ -56,9 +53,8 @@ def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool)
         return first.code
     settings = plan.settings
     if shrinking or not plan.quiet:
-        points = ", ".join(first.varied) or _OTHER_WORLDS
         line = repeat_line(settings.vary_only)
-        mention(f"Varied with seed {settings.vary}: {points}.\nRepeat with: {line}")
+        mention(f"{_variation_text(settings.vary, first.varied)}\nRepeat with: {line}")
     if shrinking:
         mention(
             f"Shrinking takes at most {MOST_RUNS + 1} more runs, each in a fresh world. The output "
@@ -67,6 +63,17 @@ def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool)
         runs = SearchRuns(plan)
         runs.use(lambda: _search(first, plan, runs.run, repeat_line))
     return first.code
+
+
+def _variation_text(seed: str | None, points: Sequence[str]) -> str:
+    """Return sentences that say at which points the responses of a run varied."""
+    if points:
+        return f"Varied with seed {seed}: {', '.join(points)}."
+    # For example, tests with the pytest plugin may use only worlds that the command creates.
+    return (
+        f"With seed {seed}, no response from this emulator varied. Worlds that the command creates "
+        "also use the seed."
+    )
 
 
 def _search(

@@ -213,8 +213,8 @@ def test_a_failure_in_worlds_of_the_command_itself_says_that_they_vary_too(
     lines = run("exec", "--vary", "1", "--", "pytest").stderr.splitlines()
 
     assert lines[0] == (
-        "Varied with seed 1: no response from this emulator (worlds that the command creates also use "
-        "the seed)."
+        "With seed 1, no response from this emulator varied. Worlds that the command creates also use "
+        "the seed."
     )
 
 

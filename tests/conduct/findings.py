@@ -179,7 +179,7 @@ def _(client: JudgedWorld) -> None:
 
 @story()
 def _(client: JudgedWorld) -> None:
-    """A ticket is redeemed twice."""
+    """A client tries to redeem a ticket twice."""
     url = client.ticket().json["redeem_url"]
     client.redeem(url)
     client.redeem(url)
@@ -187,7 +187,7 @@ def _(client: JudgedWorld) -> None:
 
 @story()
 def _(client: JudgedWorld) -> None:
-    """A ticket is redeemed after ten minutes."""
+    """A client tries to redeem a ticket after ten minutes."""
     url = client.ticket().json["redeem_url"]
     client.engine.move_by(600_000)
     client.redeem(url)
@@ -195,7 +195,7 @@ def _(client: JudgedWorld) -> None:
 
 @story()
 def _(client: JudgedWorld) -> None:
-    """A replaced ticket is redeemed."""
+    """A client tries to redeem a replaced ticket."""
     url = client.ticket().json["redeem_url"]
     client.ticket()
     client.redeem(url)

@@ -26,7 +26,7 @@ def test_the_text_names_exercised_and_missing_parts_within_its_width() -> None:
     assert "problem codes 1 of 57: idempotency_key_reused; also possible here: " in text
     assert "operation ends succeeded; missing: failed, cancelled" in text
     assert "roles reader, API key; missing: owner, maintainer" in text
-    assert "pages 3 pages of deployments, 2 with a cursor" in text
+    assert "pages 3 pages of deployments, 2 requested with a cursor" in text
     assert "replays 1 of 4 calls: create_user_api_key; missing: set_project_" in text
 
 

@@ -102,12 +102,14 @@ story:
         ("data_modes", ["together", "apart"], "shared"),
     ],
 )
-def test_a_list_of_words_without_the_contracts_own_word_is_refused(
+def test_a_list_of_words_without_the_contracts_own_word_at_its_position_is_refused(
     api: CheckedWorld, name: str, words: list[str], required_word: str
 ) -> None:
-    with pytest.raises(ControlRefused, match=required_word) as refused:
-        api.assume(**{name: words})
-    assert refused.value.status == 400
+    """Each word replaces the default word at its position."""
+    for refused_words in (words, [*words[1:], required_word]):
+        with pytest.raises(ControlRefused, match=required_word) as refused:
+            api.assume(**{name: refused_words})
+        assert refused.value.status == 400
 
     api.assume(**{name: [required_word, *words[1:]]})
 

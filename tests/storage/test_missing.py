@@ -110,8 +110,8 @@ def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_
     assert world is not None
     assert world.commit == stored_world.api.world.commit - 1
     assert notices == [
-        f"commit {world.commit + 1} is missing in journal.ndjson: the machine stopped before the "
-        "latest changes were on its disk"
+        f"commit {world.commit + 1} is missing in journal.ndjson, probably because the machine "
+        "stopped before everything was written to the disk. These changes are lost"
     ]
 
 
@@ -129,8 +129,8 @@ def test_a_progress_file_that_a_crash_of_the_machine_lost_is_written_again(tmp_p
         assert world_content(world) == world_content(stored_world.api.world)
         assert messages == [
             "world default: progress is missing, damaged or belongs to another world with the same "
-            "name, such as an earlier world: the machine stopped before the latest changes were on "
-            "its disk"
+            "name, such as an earlier world. The machine probably stopped before this file was "
+            "written to the disk. The latest changes may be lost"
         ]
         numbers = read_progress(stored_world.path, "")
         assert numbers == ProgressNumbers(stored_world.api.world.commit, 0, NEVER_REACHED)

@@ -235,6 +235,8 @@ add_management(
             "number of requests on which it acted. A fault that is USED UP no longer acts."
         ),
         remove_help="FAULT is the id of a fault, such as fault-1.",
-        kinds_help="List the kinds of faults with their options, and the conditions of faults.",
+        kinds_help=(
+            "List the kinds of faults with their options, and the conditions under which a fault acts."
+        ),
     ),
 )

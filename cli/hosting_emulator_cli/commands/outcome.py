@@ -100,6 +100,9 @@ add_management(
             "outcome was already applied keeps it, unless the outcome is still waiting for its "
             "--while condition."
         ),
-        kinds_help="List the kinds of outcomes with their options, and the conditions of outcomes.",
+        kinds_help=(
+            "List the kinds of outcomes with their options, and the conditions under which an "
+            "outcome is applied."
+        ),
     ),
 )

@@ -21,7 +21,7 @@ from hosting_emulator_cli.exchange_text import (
     put_whole,
 )
 from hosting_emulator_cli.files import put_document, read_json
-from hosting_emulator_cli.main import CommandGroup, examples, failing
+from hosting_emulator_cli.main import CommandGroup, Failure, examples, failing
 from hosting_emulator_cli.parameter_sources import is_typed
 from hosting_emulator_cli.value_types import WholeNumber
 
@@ -342,7 +342,9 @@ def replay(
     WWW-Authenticate and X-Request-Id are compared. Ids, cursors and secrets that a server generates
     are allowed to differ. A time is allowed to differ if it is as far from the time of its response
     as in the recording. Any other difference between these parts, or a response that is missing on
-    one side only, makes the exit code 1. A request that is not sent does not affect the exit code.
+    one side only, makes the exit code 1. A request that cannot be repeated is skipped, for example
+    because a secret in it was redacted, and does not affect the exit code. If no request can be
+    sent, the exit code is 2.
     """
     if file.isdigit():
         raise click.UsageError(
@@ -375,6 +377,8 @@ def replay(
         out.put_json(replaying.report_document(report, record))
     else:
         out.put(replay_text(report, record))
+    if len(report.skipped) == len(report.requests):
+        raise Failure("no request of the recording could be sent, so nothing was compared")
     return int(bool(report.differing))
 
 

@@ -421,8 +421,8 @@ _RULES = (
     ConductRule(
         id="ticket-redeemed-twice",
         severity="warning",
-        title="A ticket was redeemed twice",
-        message="Ticket {id} had already been used, and was redeemed again.",
+        title="Tried to redeem a ticket that had been used",
+        message="The client tried to redeem ticket {id}, which had already been used.",
         because="A ticket is single use and valid ten minutes.",
         place="contract, section States and transitions, Dev access ticket lifecycle",
         matters=("The second attempt is refused, and the user who follows the link sees an error."),
@@ -434,8 +434,8 @@ _RULES = (
     ConductRule(
         id="ticket-redeemed-late",
         severity="warning",
-        title="A ticket was redeemed after it expired",
-        message="Ticket {id} was valid until {until}, but was redeemed later.",
+        title="Tried to redeem an expired ticket",
+        message="The client tried to redeem ticket {id}, which was valid only until {until}.",
         because=(
             "Owner-only issuance of a ten-minute single-use ticket for the immutable dev project "
             "origin."
@@ -447,8 +447,10 @@ _RULES = (
     ConductRule(
         id="replaced-ticket-redeemed",
         severity="warning",
-        title="A ticket was redeemed after a newer ticket had replaced it",
-        message="Ticket {id} was revoked by the newer ticket {newest}, but was redeemed afterwards.",
+        title="Tried to redeem a ticket that a newer ticket had replaced",
+        message=(
+            "The client tried to redeem ticket {id}, which the newer ticket {newest} had revoked."
+        ),
         because=(
             "Issuing a new ticket revokes unused tickets previously issued to the same principal."
         ),

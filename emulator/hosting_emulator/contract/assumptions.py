@@ -80,8 +80,9 @@ DEPLOYMENT_STATUSES = (
     "superseded",
 )
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
-#: For each open set of words, the word that the contract names. Any list of words for the set must
-#: contain it.
+#: For each open set of words, the word that the contract names. It is the first of the default
+#: words, and therefore must be the first word in any list for the set, because each word in a list
+#: replaces the default word at its position.
 CONTRACT_WORDS = {
     "progress_phases": "queued",
     "reconciliation_states": "required",
@@ -340,7 +341,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     progress_phases: Annotated[
         tuple[str, str, str, str, str],
         Assumption(
-            doc="The words used for progress.phase, in order. The list must include `queued`.",
+            doc=(
+                "The five words used for progress.phase. Each word replaces the default word at its "
+                "position, and the first must be `queued`."
+            ),
             sentence=(
                 "Allowed values of progress.phase, reconciliation.state and error.code [...]: not "
                 "shown."
@@ -351,7 +355,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     reconciliation_states: Annotated[
         tuple[str, str, str, str],
         Assumption(
-            doc="The words used for reconciliation.state. The list must include `required`.",
+            doc=(
+                "The four words used for reconciliation.state. Each word replaces the default word "
+                "at its position, and the first must be `required`."
+            ),
             sentence=(
                 "Allowed values of progress.phase, reconciliation.state and error.code [...]: not "
                 "shown."
@@ -362,7 +369,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployment_statuses: Annotated[
         tuple[str, str, str, str, str, str, str],
         Assumption(
-            doc="The words used for Deployment.status. The list must include `queued`.",
+            doc=(
+                "The seven words used for Deployment.status. Each word replaces the default word at "
+                "its position, and the first must be `queued`."
+            ),
             sentence="Deployment.status values beyond queued: not shown.",
             affects=(DeploymentPage,),
         ),
@@ -382,8 +392,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         tuple[str, str, str, str, str],
         Assumption(
             doc=(
-                "The words used for a database's state and pending_state. The list must include "
-                "`init`."
+                "The five words used for a database's state and pending_state. Each word replaces "
+                "the default word at its position, and the first must be `init`."
             ),
             sentence="database state / pending_state values beyond init: not shown.",
             affects=(DatabaseCompute,),
@@ -728,8 +738,11 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             if len(set(words)) != len(words) or not all(words):
                 raise ValueError(f"{name} must contain distinct, non-empty words")
             word = CONTRACT_WORDS.get(name)
-            if word is not None and word not in words:
-                raise ValueError(f"{name} must contain {word!r}, the word that the contract names")
+            if word is not None and words[0] != word:
+                raise ValueError(
+                    f"{name} must begin with {word!r}, the word that the contract names, because "
+                    "each word replaces the default word at its position"
+                )
         if self.cursor_parameter == self.limit_parameter:
             raise ValueError("cursor_parameter and limit_parameter need different names")
 
@@ -749,12 +762,14 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         for name, value in values.items():
             if name not in merged:
                 raise AssumptionRefused(_why_unknown(name, merged))
-            merged[name] = _read_value(value, merged[name])
             try:
+                merged[name] = _read_value(value, merged[name])
                 changed = convert(merged, Assumptions)
-            except msgspec.ValidationError as error:
-                plain = plain_reason(str(error), Assumptions, name)
-                reason = re.sub("^.* is not allowed; ", "", plain)
+            except ValueError as error:
+                reason = str(error)
+                if isinstance(error, msgspec.ValidationError):
+                    plain = plain_reason(reason, Assumptions, name)
+                    reason = re.sub("^.* is not allowed; ", "", plain)
                 raise AssumptionRefused(
                     f"assumption {name} cannot be {quoted_value(value)}: {reason}"
                 ) from None
@@ -785,14 +800,27 @@ def plain_value(value: Any) -> Any:
 
 
 def _read_value(value: Any, current: Any) -> Any:
-    """Convert a value, which may be a string from the command line, to the type of `current`."""
+    """Convert a value, which may be a string from the command line, to the type of `current`.
+
+    Raises ValueError if the string is a JSON array or a JSON object. As comma-separated words, an
+    array would be accepted, and its brackets and quotes would be part of the words.
+    """
     if isinstance(value, list):
         return tuple(value)
     if not isinstance(value, str):
         return value
     if isinstance(current, tuple):
+        if value.lstrip().startswith("["):
+            raise ValueError(
+                "write the words without brackets and quotes, separated by commas, for example "
+                f"{','.join(current)}"
+            )
         return tuple(part.strip() for part in value.split(","))
     if isinstance(current, dict):
+        if value.lstrip().startswith("{"):
+            raise ValueError(
+                "write pairs of the form NAME=VALUE without braces and quotes, separated by commas"
+            )
         return _read_pairs(value)
     if isinstance(current, int) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
         return int(value)

@@ -70,7 +70,7 @@ async def resend_request(
 
 
 def _check_can_be_resent(entry: Entry) -> None:
-    """Raise ControlRefusal 409 if a request was not logged in full or redeemed a ticket."""
+    """Raise ControlRefusal 409 if a request was not logged in full or redeems a ticket."""
     missing = ""
     if entry.headers_cut:
         missing = f"only the beginning of the headers of request {entry.n} was kept"
@@ -84,7 +84,7 @@ def _check_can_be_resent(entry: Entry) -> None:
     if missing:
         raise ControlRefusal(409, "Not kept completely", missing)
     if entry.call == REDEEM_TICKET:
-        message = f"request {entry.n} redeemed a ticket, which works only once"
+        message = f"request {entry.n} redeems a ticket, which works only once"
         raise ControlRefusal(409, "Not resent", message)
 
 

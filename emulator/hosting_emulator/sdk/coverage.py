@@ -87,7 +87,7 @@ def coverage_rows(coverage: ContractCoverage) -> list[tuple[str, str]]:
     codes = _text(codes, parts.codes, parts.missing_own_codes, missing_label="also possible here")
     pages = count_text(coverage.pages, "page")
     if coverage.pages:
-        pages += f" of deployments, {coverage.following_pages} with a cursor"
+        pages += f" of deployments, {coverage.following_pages} requested with a cursor"
     replays = (
         f"{len(parts.replayed_calls)} of {len(parts.replayed_calls + parts.missing_replays)} calls"
     )

@@ -148,7 +148,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         """Resend request `n` as the same user.
 
         If the request has an Idempotency-Key, a new key replaces it, unless `same_key` is true.
-        Raises ControlRefused (409) if the request was not logged in full or redeemed a ticket.
+        Raises ControlRefused (409) if the request was not logged in full or redeems a ticket.
         """
         body = {"same_key": same_key}
         return self._fetch(messages.WholeExchange, "POST", "requests", n, "resend", body=body)
@@ -182,9 +182,10 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     ) -> list[RecordedRequest]:
         """Assert that matching requests were made, by default at least one, and return them.
 
-        The AssertionError lists the latest requests and describes how the closest ones differ from
-        the filters. If there is a maximum, AssertionError is also raised if the log has dropped
-        requests that could match.
+        The AssertionError lists the world's latest requests. If too few requests match, it also
+        describes how the requests that come closest to matching differ from the filters. If there
+        is a maximum, AssertionError is also raised if the log has dropped requests that could
+        match.
         """
         # Imported here because the import is slow, as in `_matcher`.
         from hosting_emulator.sdk.request_assertions import check_made, expected_count

@@ -120,14 +120,23 @@ def _check_progress(
     """
     is_same_boot = boot in ("", boot_id())
     missing = ""
+    consequence = ""
     if numbers is None:
         missing = f"{PROGRESS} is missing, damaged or belongs to {_OTHER_WORLD}"
+        consequence = (
+            ". The machine probably stopped before this file was written to the disk. The latest "
+            "changes may be lost"
+        )
     elif numbers.commit > world.commit:
         missing = f"{_commits_text(world.commit + 1, numbers.commit)} missing in {JOURNAL}"
+        consequence = (
+            ", probably because the machine stopped before everything was written to the disk. "
+            "These changes are lost"
+        )
     if missing and is_same_boot:
         raise StateRefused(f"{folder}: {missing}; {ADVICE}")
     if missing:
-        return [f"{missing}: the machine stopped before the latest changes were on its disk"]
+        return [missing + consequence]
     # If `boot` is empty, the progress file counts only synced commits. The file may also be one
     # commit behind, because the process may have been killed after it replaced the whole world but
     # before it updated the file.

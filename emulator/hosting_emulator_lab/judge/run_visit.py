@@ -176,8 +176,8 @@ class RunVisit:
         is_clean = point is None and self.fault is None
         if report.requests > len(exchanges) and self._is_baseline:
             raise TooManyRequests(
-                f"it sends {report.requests} requests, but a world stores only {_MOST_REQUESTS}: "
-                "explore a smaller part of it"
+                f"it sends {report.requests} requests, but a world stores only the latest "
+                f"{_MOST_REQUESTS}; give a command that sends fewer requests"
             )
         responses: dict[Place, ObservedResponse] = {}
         refusals = Refusals(0, is_last_refused=False)

@@ -195,14 +195,14 @@ def test_a_protected_fault_is_removed_only_by_the_program_that_armed_it(api: Che
     )
 
 
-def test_a_request_that_redeemed_a_ticket_is_not_resent(api: CheckedWorld) -> None:
+def test_a_request_that_redeems_a_ticket_is_not_resent(api: CheckedWorld) -> None:
     redeem(api, issue(api))
     number = api.emulator.requests.page(limit=1).items[0].n
 
     status, refused = send(api, "POST", f"/worlds/{{world}}/requests/{number}/resend", {})
 
     assert (status, refused["title"]) == (409, "Not resent")
-    assert refused["detail"] == f"request {number} redeemed a ticket, which works only once"
+    assert refused["detail"] == f"request {number} redeems a ticket, which works only once"
 
 
 def test_a_snapshot_that_does_not_exist_is_refused_with_the_ids_of_the_others(

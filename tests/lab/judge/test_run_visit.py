@@ -280,7 +280,8 @@ def test_a_clean_run_with_more_requests_than_a_log_stores_is_refused(
         visit.end(api.emulator)
 
     assert str(refusal.value) == (
-        "it sends 2 requests, but a world stores only 1: explore a smaller part of it"
+        "it sends 2 requests, but a world stores only the latest 1; give a command that sends fewer "
+        "requests"
     )
 
 

@@ -77,6 +77,26 @@ def test_requests_replay_lists_differences_and_exits_with_1(
     assert report["requests"][1]["same"] is True
 
 
+def test_a_replay_in_which_no_request_can_be_sent_exits_with_2(
+    api: HttpWorld, run: Run, tmp_path: Path
+):
+    api.dns()
+    file = tmp_path / "recording.har"
+    run("requests", "har", "--output", str(file))
+    archive = json.loads(file.read_text(encoding="utf-8"))
+    for entry in archive["log"]["entries"]:
+        entry["request"]["headers"].append({"name": "X-Secret", "value": "<redacted>"})
+    file.write_text(json.dumps(archive), encoding="utf-8")
+
+    result = run("requests", "replay", str(file))
+
+    assert result.exit_code == 2
+    assert "#1  skipped  GET" in result.stdout
+    assert result.stderr == (
+        "Error: no request of the recording could be sent, so nothing was compared\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "phrase"),
     [

@@ -26,8 +26,8 @@ _EMPTY_BODY = "an empty body"
 
 
 class Redemptions(ConductJudge):
-    """Detects tickets that are redeemed twice, too late, or after a newer ticket was created, and
-    tickets that a newer ticket revoked before anyone redeemed them.
+    """Detects attempts to redeem a used, expired or revoked ticket, and tickets that a newer ticket
+    revoked before anyone redeemed them.
     """
 
     def __init__(self) -> None:

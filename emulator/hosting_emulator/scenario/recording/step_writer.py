@@ -175,7 +175,7 @@ class StepWriter:
         return step
 
     def _ticket_url(self, entry: Entry, target: str) -> str:
-        """Return the URL with which a request redeemed a ticket."""
+        """Return the URL with which a request redeems a ticket."""
         url = self._references.value_ending_with(target)
         if url is not None:
             return url
