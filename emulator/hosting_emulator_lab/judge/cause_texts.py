@@ -169,7 +169,7 @@ _TEXTS = (
     CauseText(
         id="waits-without-limit",
         severity="warning",
-        title="It waits for a response without a time limit.",
+        title="It waits very long for a response, perhaps without a time limit.",
         matters=(
             "A response that is lost in transit never arrives. The client then hangs until somebody "
             "kills it."
@@ -184,7 +184,7 @@ _TEXTS = (
     CauseText(
         id="reads-body-without-limit",
         severity="warning",
-        title="It reads the body of a response without a time limit.",
+        title="It waits very long for the rest of a response, perhaps without a time limit.",
         matters=(
             "A connection can fall silent in the middle of a body. The client then hangs until "
             "somebody kills it, although its time limit for the first bytes has worked."
