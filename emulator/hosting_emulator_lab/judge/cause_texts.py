@@ -171,8 +171,8 @@ _TEXTS = (
         severity="warning",
         title="It waits very long for a response, perhaps without a time limit.",
         matters=(
-            "A response that is lost in transit never arrives. The client then hangs until somebody "
-            "kills it."
+            "A response that is lost in transit never arrives. Without a time limit, a client then "
+            "hangs until somebody kills it."
         ),
         because=KEY_RETRY.sentence,
         place=KEY_RETRY.place,
@@ -186,8 +186,8 @@ _TEXTS = (
         severity="warning",
         title="It waits very long for the rest of a response, perhaps without a time limit.",
         matters=(
-            "A connection can fall silent in the middle of a body. The client then hangs until "
-            "somebody kills it, although its time limit for the first bytes has worked."
+            "A connection can fall silent in the middle of a body. A client whose time limit covers "
+            "only the first bytes then hangs until somebody kills it."
         ),
         because=KEY_RETRY.sentence,
         place=KEY_RETRY.place,
