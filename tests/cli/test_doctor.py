@@ -25,6 +25,7 @@ from tests.support.data_directories import registered_emulator, running_in
 from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
 from tests.support.ports import free_ports
+from tests.support.worlds_on_disk import lose_last_commit, make_changes, world_folder
 
 RUNNING = {**INFO, "version": __version__, "pid": 7, "data_dir": None}
 
@@ -70,6 +71,16 @@ def test_doctor_exits_0_without_a_problem(run, tmp_path: Path, free_port: int):
     assert "problem" not in result.stdout
     assert f"Port {free_port} is free." in result.stdout
     assert not (tmp_path / "none").exists()
+
+
+def test_doctor_names_the_world_of_which_commits_are_missing(run, tmp_path: Path):
+    with world_folder(tmp_path / "worlds" / "shop-world") as stored_world:
+        make_changes(stored_world.api)
+        lose_last_commit(stored_world)
+
+    result = run("doctor", "--data-dir", str(tmp_path), "--port", "0")
+
+    assert " World shop-world: commit " in result.stdout
 
 
 def test_doctor_exits_1_with_a_problem_and_gives_advice(run, tmp_path: Path, monkeypatch):

@@ -28,6 +28,7 @@ from hosting_emulator.storage.format import (
 from hosting_emulator.storage.journal import first_line
 from tests.support.in_process import NOON_MS, InProcess, Machine, fresh_world, world_origin
 from tests.support.worlds_on_disk import (
+    lose_last_commit,
     make_changes,
     open_directory,
     read_world,
@@ -102,8 +103,7 @@ def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_
     """By default commits are not synced: they survive a crash of the process, not of the machine."""
     with world_folder(tmp_path / "default") as stored_world:
         make_changes(stored_world.api)
-        write_marker(stored_world.path, Marker("another run of the machine"), sync=False)
-        without_last_line(stored_world.journal)
+        lose_last_commit(stored_world)
 
         world, notices = read_world(stored_world.path)
 

@@ -124,6 +124,13 @@ def make_changes(api: InProcess) -> None:
     api.set_flag(True, project="blog", user="owner", key="é😀")
 
 
+def lose_last_commit(folder: WorldFolder) -> None:
+    """Change a folder as if the machine had stopped before the last commit was written to its disk."""
+    write_marker(folder.path, Marker("another run of the machine"), sync=False)
+    *lines, _ = folder.journal.read_bytes().splitlines(keepends=True)
+    folder.journal.write_bytes(b"".join(lines))
+
+
 def stored_worlds(directory: DataDirectory, machine: Machine | None = None) -> Worlds:
     """Return the worlds that a process stores in a directory, before any world is open."""
     return Worlds(directory, machine or Machine())

@@ -288,6 +288,7 @@ def test_odd_characters_of_a_client_break_no_line_and_control_no_terminal(nasty:
     line = as_json(record(idempotency_key=nasty))
 
     assert text.isprintable()
+    assert nasty.encode("unicode_escape").decode() in text
     assert line.isascii()
     assert len(line.splitlines()) == 1
     assert json.loads(line)["idempotency_key"] == nasty
