@@ -19,6 +19,7 @@ from hosting_emulator_lab.judge.process_id_keys import process_id_key
 from hosting_emulator_lab.judge.replaced_waiting import with_replaced_waiting
 from hosting_emulator_lab.judge.run_results import RunEnd
 from hosting_emulator_lab.judge.run_visit import RunVisit
+from hosting_emulator_lab.judge.suite_output import is_test_suite
 from hosting_emulator_lab.judge.symptoms import finding_symptom
 from hosting_emulator_lab.judge.trials import CleanTrial
 
@@ -77,7 +78,9 @@ def clean_run_symptoms(
 ) -> list[tuple[CauseText, Symptom]]:
     """Return what clean runs show, each rule of conduct once. Raises any exception of `expects_refusal`."""
     symptoms: list[tuple[CauseText, Symptom]] = []
-    for findings in _by_rule(runs).values():
+    # A run that was stopped prints no summary, but the first run was not.
+    is_suite = is_test_suite(runs[0].end.printed_lines or ())
+    for findings in _by_rule(runs, is_suite=is_suite).values():
         symptoms.append(_rule_symptom(findings, expects_refusal))
     for run in runs:
         if run.end.prints_token:
@@ -89,15 +92,15 @@ def clean_run_symptoms(
     return symptoms
 
 
-def _by_rule(runs: Sequence[FinishedRun]) -> dict[str, list[_BrokenRule]]:
+def _by_rule(runs: Sequence[FinishedRun], *, is_suite: bool) -> dict[str, list[_BrokenRule]]:
     findings: dict[str, list[_BrokenRule]] = {}
     for run in runs:
-        for broken in _broken_rules(run):
+        for broken in _broken_rules(run, is_suite=is_suite):
             findings.setdefault(broken.finding.rule, []).append(broken)
     return findings
 
 
-def _broken_rules(run: FinishedRun) -> Iterator[_BrokenRule]:
+def _broken_rules(run: FinishedRun, *, is_suite: bool) -> Iterator[_BrokenRule]:
     for chapter, findings in run.visit.findings_by_chapter.items():
         for finding in findings:
             refused = None
@@ -106,7 +109,7 @@ def _broken_rules(run: FinishedRun) -> Iterator[_BrokenRule]:
                 if refused is None and finding.rule == _EARLY_RETRY:
                     # A test may expect the refusal, and the next test then sends the request again.
                     refused = refused_request(run.visit.exchanges, (chapter, finding.requests[0]))
-            finding = with_replaced_waiting(finding, run.end.printed_lines)
+            finding = with_replaced_waiting(finding, is_suite=is_suite)
             yield _BrokenRule(str(run.trial), finding, refused)
 
 

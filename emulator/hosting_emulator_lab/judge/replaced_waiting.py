@@ -7,12 +7,10 @@ any pause, although it would wait in production.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from msgspec import structs
 
 from hosting_emulator.messages import ConductFinding
-from hosting_emulator_lab.judge.suite_output import is_test_suite
 
 #: What is added to the message of such a finding.
 REPLACED_WAITING = (
@@ -23,15 +21,13 @@ _RULES_ABOUT_WAITING = ("polled-too-early", "retried-too-soon")
 _NO_PAUSE = re.compile(r"\b(?:after|within) 0\.0[0-9] s\b")
 
 
-def with_replaced_waiting(
-    finding: ConductFinding, printed_lines: Iterable[str] | None
-) -> ConductFinding:
-    """Return a finding, as a note if the waiting may have been replaced.
+def with_replaced_waiting(finding: ConductFinding, *, is_suite: bool) -> ConductFinding:
+    """Return a finding about a command, as a note if a test suite may have replaced the waiting.
 
-    `printed_lines` are the lines that the command printed, or None if they are unknown.
+    `is_suite` says whether the command is a test suite.
     """
     has_no_pause = finding.rule in _RULES_ABOUT_WAITING and _NO_PAUSE.search(finding.message)
-    if not has_no_pause or not is_test_suite(printed_lines or ()):
+    if not has_no_pause or not is_suite:
         return finding
     return structs.replace(
         finding, severity="note", message=f"{finding.message} {REPLACED_WAITING}"

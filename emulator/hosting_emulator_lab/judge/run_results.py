@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 
 from hosting_emulator_lab.judge.client_behavior import ClientBehavior
 from hosting_emulator_lab.judge.run_observation import Observation
+from hosting_emulator_lab.judge.suite_output import is_test_suite
 from hosting_emulator_lab.judge.world_summary import StateRows
 
 Verdict: TypeAlias = Literal[
@@ -160,7 +161,7 @@ class CleanRun:
     runs, and `second_state` is the state after the second. `same_keys` are the requests that had
     the same Idempotency-Key in both runs. `key_values` is the number of API keys whose value the
     client received in both runs, or the lower number if they differ. `behaviors` describes the
-    behavior of the client in the two runs.
+    behavior of the client in the two runs. `is_suite` says whether the command is a test suite.
     """
 
     start: StateRows
@@ -170,6 +171,7 @@ class CleanRun:
     same_keys: tuple[str, ...] = ()
     key_values: int = 0
     behaviors: tuple[ClientBehavior, ...] = ()
+    is_suite: bool = False
 
     @classmethod
     def of_two_runs(
@@ -208,6 +210,7 @@ class CleanRun:
                 behavior_of(first_end, first_observation),
                 behavior_of(second_end, second_observation),
             ),
+            is_suite=is_test_suite(first_end.printed_lines or ()),
         )
 
     @property

@@ -16,7 +16,6 @@ from hosting_emulator_lab.judge.failed_tests import failed_tests
 from hosting_emulator_lab.judge.point_causes import FAILED_OPERATIONS, cause_at_point
 from hosting_emulator_lab.judge.replaced_waiting import REPLACED_WAITING, with_replaced_waiting
 from hosting_emulator_lab.judge.run_results import Verdict
-from hosting_emulator_lab.judge.suite_output import is_test_suite
 from hosting_emulator_lab.judge.trial_results import TrialResult
 from hosting_emulator_lab.judge.trial_texts import trial_description
 from hosting_emulator_lab.judge.trials import FaultTrial, PhasesTrial, VariedTrial
@@ -52,7 +51,7 @@ def symptoms_of(
     `follows_operations` tells whether the client polls its operations to their end in a clean run.
     """
     for new_finding in result.findings:
-        finding = with_replaced_waiting(new_finding, result.printed_lines)
+        finding = with_replaced_waiting(new_finding, is_suite=result.is_suite)
         yield rule_cause(finding), finding_symptom(str(result.trial), finding)
     trial = result.trial
     # A test runner may print what a failed test compares.
@@ -71,7 +70,7 @@ def symptoms_of(
             f"{result.fast_attempts} attempts at one request, with hardly a pause between them"
         )
         without_pause = CAUSE_TEXTS["retries-without-pause"]
-        if is_test_suite(result.printed_lines):
+        if result.is_suite:
             without_pause = replace(without_pause, severity="note")
             message = f"{message}. {REPLACED_WAITING}"
         yield without_pause, Symptom(str(trial), message)

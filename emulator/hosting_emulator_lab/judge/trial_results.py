@@ -66,6 +66,8 @@ class TrialResult:
     varied: tuple[str, ...] = ()
     #: All lines that the command printed.
     printed_lines: tuple[str, ...] = ()
+    #: Whether the command is a test suite.
+    is_suite: bool = False
     #: The effect of the altered part on the client's behavior.
     effect: Effect = "ignores"
     #: Whether the contract allows the alteration.

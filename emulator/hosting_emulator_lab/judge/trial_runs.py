@@ -177,6 +177,7 @@ class TrialRuns:
             and has_recovered(observation, clean),
             restarted_operations=_count_restarted(point, observation, clean),
             printed_lines=end.printed_lines or (),
+            is_suite=clean.is_suite,
             prints_token=end.prints_token,
         )
 
@@ -249,6 +250,7 @@ class TrialRuns:
             round(end.duration_s, 3),
             output=end.output,
             printed_lines=end.printed_lines or (),
+            is_suite=clean.is_suite,
             prints_token=end.prints_token,
         )
         return result, end

@@ -182,3 +182,11 @@ def test_a_process_id_is_a_symptom_if_the_keys_of_all_runs_contain_it(
     message = "the Idempotency-Key 'job-4711' contains the id of the client's process"
     symptom = ("key-of-process-id", "warning", Symptom("clean", message))
     assert shown(*runs) == ([symptom] if is_shown else [])
+
+
+def test_a_run_that_was_stopped_belongs_to_a_suite_if_the_first_run_did() -> None:
+    early = replace(broken(1), message="It was polled after 0.00 s (#2).")
+    first = finished(printed_lines=("3 passed in 1.98s",))
+    stopped = finished("scaled", [early], hung=True, printed_lines=())
+
+    assert [severity for _, severity, _ in shown(first, stopped)] == ["note"]

@@ -255,8 +255,8 @@ def test_the_symptom_of_a_verdict_has_the_output_and_the_failed_tests(
 
 
 def test_attempts_without_pauses_are_a_note_if_the_tests_may_have_replaced_the_waiting() -> None:
-    suite = trial_result(RESET, fast_attempts=3, printed_lines=("3 passed in 1.98s",))
-    script = trial_result(RESET, fast_attempts=3, printed_lines=("done",))
+    suite = trial_result(RESET, fast_attempts=3, is_suite=True)
+    script = trial_result(RESET, fast_attempts=3)
 
     assert [text.severity for text, _ in symptoms_of(suite)] == ["note"]
     assert [text.severity for text, _ in symptoms_of(script)] == ["warning"]
