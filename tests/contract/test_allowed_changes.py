@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.contract.allowed_changes import SentResponse, find_forbidden
+from hosting_emulator.contract.allowed_changes import Forbidden, SentResponse, find_forbidden
 from hosting_emulator.contract.alterations import Alteration, Altered, Unaltered, alter_response
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.json_text import JsonText
@@ -53,6 +53,13 @@ def test_a_value_that_the_contract_fixes_for_a_code_must_stay(
     assert forbidden.part == "/retryable"
     assert forbidden.reason == "/retryable must be false for code resource_not_found"
     assert forbidden.sentence == "Known conditions: resource_not_found"
+
+
+def test_a_reason_is_followed_by_its_sentence_if_the_contract_has_one() -> None:
+    assert str(Forbidden("status", "it is a success")) == "it is a success"
+    assert str(Forbidden("status", "it is a success", "All bodies are JSON.")) == (
+        "it is a success (contract: 'All bodies are JSON.')"
+    )
 
 
 @pytest.mark.parametrize(

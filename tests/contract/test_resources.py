@@ -185,6 +185,7 @@ def test_an_open_set_names_the_contracts_word(
 ) -> None:
     word = re.search(r"An open set: (\w+) is one value", field.description)
 
+    assert (word is not None) == bool(field.contract_word)
     if word is not None:
         pattern = rf"\b{field.name}\b[^;]*?[(;|] ?.*?\b{word[1]}\b"
         assert re.search(pattern, sentence), "the sentence does not give this word"

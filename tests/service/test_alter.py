@@ -328,6 +328,16 @@ def test_a_new_field_with_nearly_the_name_of_another_is_refused(
     assert world.add_fault(alter={"set": {pointer: "expired"}, "breaking": True}, **rule)
 
 
+@pytest.mark.parametrize("item", ["0", "*"])
+def test_a_part_that_the_response_lacks_is_refused_with_the_most_similar_part(item: str):
+    with pytest.raises(DocumentRefused) as refusal:
+        InProcess().add_fault(alter={"remove": f"/items/{item}/urll"}, call="list_deployments")
+
+    assert f"the response has no /items/{item}/urll; did you mean /items/{item}/url?" in str(
+        refusal.value
+    )
+
+
 @pytest.mark.parametrize("name", ["revision", "next_page", "status_text", "note"])
 def test_a_new_field_with_a_name_of_its_own_is_accepted(name: str):
     assert InProcess().add_fault(alter={"set": {f"/{name}": "x"}})

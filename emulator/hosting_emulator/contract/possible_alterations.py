@@ -156,27 +156,32 @@ def _nearest_pointer(alteration: Alteration, samples: Sequence[SentResponse]) ->
 def _nearest_pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
     """Return a hint that names the most similar pointer in the samples, or an empty string if there
     is none.
+
+    If `pointer` names all items of a list with `*`, the hint does so, too.
     """
+    item = "*" if "*" in pointer.split("/") else "0"
     pointers = {
         other
         for sample in samples
-        for other in _pointers(msgspec.json.decode(sample.body), ())
+        for other in _pointers(msgspec.json.decode(sample.body), (), item)
         if other != pointer
     }
     return nearest(pointer, sorted(pointers))
 
 
-def _pointers(value: Any, tokens: tuple[str, ...]) -> Iterator[str]:
-    """Yield the pointers to all parts of a sample. Only the first item of each list is included."""
+def _pointers(value: Any, tokens: tuple[str, ...], item_token: str) -> Iterator[str]:
+    """Yield the pointers to all parts of a sample.
+
+    Only the first item of each list is included, and `item_token` stands for it.
+    """
     if tokens:
         yield write_pointer(tokens)
     if isinstance(value, dict):
         for name, member in value.items():
-            yield from _pointers(member, (*tokens, name))
+            yield from _pointers(member, (*tokens, name), item_token)
     elif isinstance(value, list):
         for item in value[:1]:
-            yield from _pointers(item, (*tokens, "0"))
-            yield from _pointers(item, (*tokens, "*"))
+            yield from _pointers(item, (*tokens, item_token), item_token)
 
 
 def _draw(bound: int) -> int:
