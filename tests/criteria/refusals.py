@@ -75,6 +75,7 @@ LIMITS: list[Any] = [
     {"above": 4, "below": 6},
     {"at_least": 5, "at_most": 5},
     {"at_least": 6, "at_most": 5},
+    {"at_least": 5, "at_most": "2026-01-31T09:30:00Z"},
 ]
 #: Expectations for each type with fields or items.
 PARTS: list[Any] = [

@@ -177,6 +177,12 @@ def test_a_value_is_compared_as_the_type_that_it_has(kind: ValueType, expected: 
     assert compare(kind, {"not": expected}, actual, "") != []
 
 
+@pytest.mark.parametrize("actual", ["POST", HTTP_DATE, "3"])
+def test_a_text_in_a_header_differs_from_every_other_text(actual: str):
+    assert compare(HEADER, "GET", actual, "") != []
+    assert compare(HEADER, {"not": "GET"}, actual, "") == []
+
+
 def test_a_missing_header_is_the_same_as_null():
     headers = Fields(fields={"Allow": HEADER})
     expected = {"Allow": {"same_as": None}}

@@ -269,14 +269,15 @@ def request_filters(
 def may_have_path(template: str, pattern: str) -> bool:
     """Tell whether a path that is built from a template can match a pattern.
 
-    The template's placeholders are filled with segments of the pattern.
+    The template's placeholders are filled with segments of the pattern. A wildcard in a segment matches
+    itself.
     """
     if "?" in pattern:
         return False
     format_text = re.sub(r"\{\w+\}", "{}", template)
     ending = format_text.rpartition("}")[2]
     segments = pattern.removesuffix(ending).split("/")
-    ids = {segment.replace("*", "x") or "x" for segment in segments}
+    ids = {segment or "x" for segment in segments}
     id_count = format_text.count("{")
     return any(
         path_matches(format_text.format(*path_ids), pattern)
