@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import json as json_module
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from hosting_emulator.http import request_body
+from hosting_emulator.http import request_body, responses
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.responses import html, json, json_list
+from hosting_emulator.http.time_slices import LongJob
 
+PATIENCE_S = 30
 GONE: Any = SimpleNamespace(transport=None)
 
 
@@ -47,6 +51,32 @@ async def test_a_list_is_not_encoded_for_a_client_that_has_disconnected():
         await json_list(GONE, {"items": []}, "items", items)
 
     assert list(items) == [2, 3]
+
+
+async def test_other_jobs_run_while_a_client_reads_a_long_list_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The client reads nothing before another job has run."""
+    pieces: list[bytes] = []
+
+    class SlowReader:
+        async def prepare(self, _: object) -> None:
+            """Send no head."""
+
+        async def write(self, piece: bytes) -> None:
+            async with LongJob():
+                pieces.append(piece)
+
+        async def write_eof(self, piece: bytes = b"") -> None:
+            pieces.append(piece)
+
+    monkeypatch.setattr(responses, "stream", lambda *_, **__: SlowReader())
+    items = ["x" * 40_000] * 3
+    request: Any = SimpleNamespace(transport=object())
+
+    await asyncio.wait_for(json_list(request, {"items": []}, "items", items), PATIENCE_S)
+
+    assert json_module.loads(b"".join(pieces)) == {"items": items}
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "compress", "gzip, gzip", "br,x-private"])

@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.scenario.field_descriptions import FIELD_DESCRIPTIONS
 from hosting_emulator.scenario.schema import scenario_schema
-from hosting_emulator.scenario.step_keys import EXCLUSIVE_OPTIONS
+from hosting_emulator.scenario.step_keys import EXCLUSIVE_OPTIONS, OPTION_ACTIONS
 
 
 def test_the_schema_describes_every_field_of_the_parts_of_a_scenario():
@@ -39,3 +39,21 @@ def test_the_schema_refuses_two_options_of_a_step_that_exclude_each_other(
     assert errors(first) == []
     assert errors(second) == []
     assert errors(first, second) != []
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("expect", {"status": 200}), ("user", "owner"), ("project", "shop"), ("key", "k-1")],
+)
+def test_the_schema_refuses_an_option_of_a_step_without_an_action_that_takes_it(
+    option: str, value: Any
+) -> None:
+    validator = jsonschema.Draft202012Validator(scenario_schema())
+
+    def errors(step: dict[str, Any]) -> list[Any]:
+        return list(validator.iter_errors({"name": "a", "description": "b", "story": [step]}))
+
+    assert "call" in OPTION_ACTIONS[option]
+    assert errors({"call": "get_dns_authorization", option: value}) == []
+    assert errors({"note": "nothing is sent"}) == []
+    assert errors({"note": "nothing is sent", option: value}) != []

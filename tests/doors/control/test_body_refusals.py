@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pytest
 
 from hosting_emulator.sdk import ControlRefused
+from tests.support.http_client import HttpClient
 from tests.support.http_world import HttpWorld
 
+#: More bytes than a body may have.
+LARGE = 1024 * 1024 + 1
 REFUSALS: list[tuple[str, Any, str]] = [
     ("worlds", {"nam": "x"}, "the body has no field 'nam'; did you mean name?"),
     (
@@ -44,3 +48,18 @@ def test_a_refused_body_is_explained_in_a_sentence(
         control.ask("POST", path.format(world=api.emulator.name), body)
 
     assert refused.value.detail == detail
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"not gzip", 400), (gzip.compress(bytes(LARGE)), 413)]
+)
+def test_a_body_that_cannot_be_decoded_is_a_bad_request_and_a_long_one_is_too_large(
+    api: HttpWorld, body: bytes, status: int
+) -> None:
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    target = f"/_emulator/worlds/{api.emulator.name}/clock/advance"
+
+    with HttpClient(api.emulator.base_url) as client:
+        response = client.send("POST", target, body, headers)
+
+    assert response.status == status
