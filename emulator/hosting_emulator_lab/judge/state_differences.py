@@ -10,9 +10,14 @@ from hosting_emulator_lab.judge.run_observation import Observation
 from hosting_emulator_lab.judge.run_results import CleanRun
 from hosting_emulator_lab.judge.world_summary import (
     CREATED_KINDS,
+    failed_rows,
     rows_text,
+    unfinished_operations,
     without_failed,
 )
+
+#: The kinds of rows that an operation changes as it proceeds.
+_CHANGED_BY_OPERATIONS = ("operation", "deployment", "source")
 
 
 class StateDifferences(NamedTuple):
@@ -55,12 +60,21 @@ def state_differences(
         if kind in CREATED_KINDS and count != usual_count:
             if second_state[kind].total() == usual_rows.total():
                 _add_count(differences, kind, rows, usual_rows, count, usual_count)
+        elif kind in _CHANGED_BY_OPERATIONS and unfinished_operations(usual_state):
+            # The clean run ends before its operations do, so it depends only on time how far they are.
+            if failed_rows(rows) != failed_rows(usual_rows):
+                differences.texts.append(
+                    _end_text(kind, failed_rows(rows), failed_rows(usual_rows))
+                )
         elif _timeless(rows) != _timeless(usual_rows) and second_state[kind] == usual_rows:
-            usual_text = rows_text(usual_rows - rows)
-            differences.texts.append(
-                f"{kind} at the end: {rows_text(rows - usual_rows)} (in the clean run: {usual_text})"
-            )
+            differences.texts.append(_end_text(kind, rows, usual_rows))
     return differences
+
+
+def _end_text(kind: str, rows: Counter[str], usual_rows: Counter[str]) -> str:
+    """Describe the rows that differ between the ends of a run and of the clean run."""
+    usual_text = rows_text(usual_rows - rows)
+    return f"{kind} at the end: {rows_text(rows - usual_rows)} (in the clean run: {usual_text})"
 
 
 def _timeless(rows: Counter[str]) -> Counter[str]:

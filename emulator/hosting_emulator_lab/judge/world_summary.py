@@ -50,6 +50,11 @@ def rows_text(rows: Counter[str]) -> str:
     return ", ".join(shown_texts) or "none"
 
 
+def failed_rows(rows: Counter[str]) -> Counter[str]:
+    """Return the rows of operations and deployments that failed."""
+    return Counter({row: count for row, count in rows.items() if _FAILED.search(row)})
+
+
 def without_failed(state: StateRows) -> StateRows:
     """Return a state without the rows of operations and deployments that failed."""
     return {
@@ -61,8 +66,7 @@ def without_failed(state: StateRows) -> StateRows:
 def failed_operations(state: StateRows) -> Counter[str]:
     """Return the rows of operations that failed."""
     # Drop negative numbers of rows, which occur if the run changed rows of an earlier world.
-    operations = +state["operation"]
-    return Counter({row: count for row, count in operations.items() if _FAILED.search(row)})
+    return failed_rows(+state["operation"])
 
 
 def unfinished_operations(state: StateRows) -> Counter[str]:

@@ -68,3 +68,19 @@ def test_an_operation_that_is_still_queued_differs_from_a_finished_but_not_from_
 
     assert differences(running, queued) == differences(queued, running) == ([], [])
     assert differences(queued, succeeded).texts
+
+
+def test_an_operation_that_the_clean_run_leaves_unfinished_may_be_further_or_finished():
+    """Such a client does not wait, so a trial that takes longer leaves another state."""
+    clean = state(operations={"1": operation_row("running"), "2": operation_row("queued")})
+    later = state(operations={"1": operation_row("succeeded"), "2": operation_row("running")})
+    failed = state(operations={"1": operation_row("failed"), "2": operation_row("running")})
+
+    assert differences(later, clean) == ([], [])
+    assert differences(failed, clean).texts == [
+        "operation at the end: apply_project_domains of shop failed (in the clean run: none)"
+    ]
+    # A client that waits for the end of its operations leaves a finished state in each run.
+    assert differences(
+        clean, state(operations={"1": operation_row("succeeded"), "2": operation_row("succeeded")})
+    ).texts
