@@ -143,6 +143,30 @@ def test_a_dns_authorization_stays_if_its_lifecycle_excludes_the_effect(api: Che
     assert api.dns().json["status"] == "authorized"
 
 
+@pytest.mark.parametrize(
+    ("project", "leaves", "reason"),
+    [
+        ("shop", {"dns": "pending"}, "The DNS authorization stayed authorized, because"),
+        ("labs", {"dns": "revoked"}, "The DNS authorization stayed not_authorized, because"),
+        ("blog", {"dns": "pending"}, "The DNS authorization was already pending"),
+    ],
+)
+def test_why_says_that_the_dns_authorization_stayed_unchanged(
+    api: CheckedWorld, project: str, leaves: dict[str, Any], reason: str
+) -> None:
+    outcome = api.emulator.outcome("fail", leaves={**leaves, "hosts": ["mail"]}, project=project)
+    operation = api.apply_domains(project=project).json["id"]
+    ended(api, operation)
+
+    why = str(api.emulator.why(operation))
+
+    assert "if its lifecycle allows the change" in str(outcome.now.note)
+    assert reason in why
+    assert (
+        "The partial effect is the mail host: a client sees this in the operation's result." in why
+    )
+
+
 # --- interventions --------------------------------------------------------------------------------
 
 
@@ -168,6 +192,20 @@ def test_an_intervention_refuses_what_the_operation_cannot_leave_yet(api: Checke
     api.advance("3s")
     with pytest.raises(ControlRefused, match="building can only become"):
         api.intervene("fail_operation", project="shop", leaves={"deployment": "ready"})
+
+
+def test_an_intervention_refuses_a_dns_state_that_the_lifecycle_does_not_allow(
+    api: CheckedWorld,
+) -> None:
+    operation = api.apply_domains().json["id"]
+    api.advance("3s")
+
+    with pytest.raises(
+        ControlRefused, match="is authorized and can only become expired or revoked"
+    ):
+        api.intervene("cancel_operation", project="shop", leaves={"dns": "pending"})
+
+    assert api.poll(operation).json["state"] == "running"
 
 
 def test_an_intervention_says_why_it_leaves_nothing_else(api: CheckedWorld) -> None:

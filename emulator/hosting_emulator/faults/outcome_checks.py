@@ -178,8 +178,8 @@ def outcome_note(
                 f"{reasons[0]}."
             )
     if outcome.left_behind is not None:
-        places = visible_places(outcome.left_behind)
-        notes.append(f"The operation leaves {effects_text(outcome.left_behind)}: {places}.")
+        left = effects_text(outcome.left_behind, are_planned=True)
+        notes.append(f"The operation leaves {left}: {visible_places(outcome.left_behind)}.")
     return " ".join(notes) or None
 
 

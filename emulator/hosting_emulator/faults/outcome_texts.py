@@ -47,7 +47,7 @@ def _steps_text(outcome: OperationOutcome, remaining: tuple[str, ...]) -> str:
     if outcome.failure is not None:
         text += f" with {outcome.failure.code}"
     if outcome.leaves is not None:
-        text += f", and leaves {effects_text(outcome.leaves)}"
+        text += f", and leaves {effects_text(outcome.leaves, are_planned=True)}"
     if outcome.while_ is not None and not outcome.steps_taken:
         text += f" as soon as {condition_text(outcome.while_)}"
     return text

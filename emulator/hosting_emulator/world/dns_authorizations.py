@@ -13,10 +13,20 @@ from hosting_emulator.world.value import Change
 LIFETIME = "30d"
 
 
-def may_move_dns(change: Change, project: Project, to: str) -> bool:
-    """Return whether a project's DNS authorization can move to state `to` now."""
+def dns_status(change: Change, project: Project) -> str:
+    """Return the state of a project's DNS authorization."""
     dns = change.get(DNS, project.id) or Dns()
-    return lifecycles.DNS_AUTHORIZATION.may(dns.status, to)
+    return dns.status
+
+
+def find_impossible_dns(change: Change, project: Project, to: str) -> str | None:
+    """Return why a project's DNS authorization cannot move to state `to` now, or None if it can."""
+    status = dns_status(change, project)
+    lifecycle = lifecycles.DNS_AUTHORIZATION
+    if lifecycle.may(status, to):
+        return None
+    following = " or ".join(sorted(lifecycle.transitions[status]))
+    return f"the DNS authorization of {project.alias} is {status} and can only become {following}"
 
 
 def default_zone(change: Change, project: Project) -> str:

@@ -22,7 +22,7 @@ from hosting_emulator.world.conditions import unmet_condition
 from hosting_emulator.world.deployments import move_deployment, put_deployment
 from hosting_emulator.world.fault_records import is_spent
 from hosting_emulator.world.naming import hostnames
-from hosting_emulator.world.partial_effects import leave_behind
+from hosting_emulator.world.partial_effects import leave_behind, leave_dns_behind
 from hosting_emulator.world.plans import (
     APPLY_DOMAINS,
     HELD,
@@ -307,6 +307,7 @@ def finish(
             project = replace(project, **result)
     elif ending.leaves is not None:
         project, result = leave_behind(change, operation, project, ending.leaves)
+        ending = leave_dns_behind(change, project, ending)
     deployment = _final_status(state, ending)
     operation = _enter(
         change,

@@ -12,10 +12,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from hosting_emulator.contract.value_texts import list_text
-from hosting_emulator.world.dns_authorizations import may_move_dns, move_dns_authorization
+from hosting_emulator.world.dns_authorizations import (
+    dns_status,
+    find_impossible_dns,
+    move_dns_authorization,
+)
 from hosting_emulator.world.naming import hostnames
 from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE
-from hosting_emulator.world.records import Operation, PartialEffects, Project
+from hosting_emulator.world.records import Ending, Operation, PartialEffects, Project
 from hosting_emulator.world.value import Change
 
 #: Why `leaves` accepts no other effects.
@@ -25,10 +29,10 @@ NOTHING_ELSE_SHOWN = "the contract's responses show nothing else that an operati
 def leave_behind(
     change: Change, operation: Operation, project: Project, effects: PartialEffects
 ) -> tuple[Project, dict[str, Any] | None]:
-    """Apply the effects that an operation leaves behind, except for the effect on its deployment.
+    """Apply the effects that an operation leaves behind, except for those on its deployment and on
+    the DNS authorization.
 
-    Return the changed project and the operation's result, which is None if there is no result. The
-    DNS authorization does not change if the lifecycle does not allow the transition.
+    Return the changed project and the operation's result, which is None if there is no result.
     """
     result: dict[str, Any] = {}
     if effects.hosts:
@@ -37,9 +41,31 @@ def leave_behind(
     if effects.source is not None:
         project = replace(project, source_generation=project.source_generation + 1)
         result["source_generation"] = project.source_generation
-    if effects.dns is not None and may_move_dns(change, project, effects.dns):
-        move_dns_authorization(change, project, effects.dns)
     return project, result or None
+
+
+def leave_dns_behind(change: Change, project: Project, ending: Ending) -> Ending:
+    """Apply the effect that an operation leaves behind on its project's DNS authorization.
+
+    Return the operation's ending. If the DNS authorization stays unchanged, because the lifecycle
+    does not allow the transition or because it is already in that state, the ending says so.
+    """
+    if ending.leaves is None or ending.leaves.dns is None:
+        return ending
+    if find_impossible_dns(change, project, ending.leaves.dns) is not None:
+        return replace(ending, unchanged_dns=dns_status(change, project))
+    move_dns_authorization(change, project, ending.leaves.dns)
+    return ending
+
+
+def find_impossible_change(change: Change, project: Project, effects: PartialEffects) -> str | None:
+    """Return why `effects` cannot be left behind in a project's current state, or None if they can.
+
+    A DNS authorization may already be in the state that `effects` contain.
+    """
+    if effects.dns is None or effects.dns == dns_status(change, project):
+        return None
+    return find_impossible_dns(change, project, effects.dns)
 
 
 def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
@@ -57,8 +83,11 @@ def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
     return None
 
 
-def effects_text(effects: PartialEffects) -> str:
-    """Describe effects in words, such as `the development host, the DNS authorization revoked`."""
+def effects_text(effects: PartialEffects, *, are_planned: bool = False) -> str:
+    """Describe effects in words, such as `the development host, the DNS authorization revoked`.
+
+    If the effects `are_planned`, the text says on what the DNS authorization's state depends.
+    """
     parts = []
     if effects.hosts:
         noun = "host" if len(effects.hosts) == 1 else "hosts"
@@ -68,7 +97,8 @@ def effects_text(effects: PartialEffects) -> str:
     if effects.deployment is not None:
         parts.append(f"its deployment {effects.deployment}")
     if effects.dns is not None:
-        parts.append(f"the DNS authorization {effects.dns}")
+        condition = " (if its lifecycle allows the change)" if are_planned else ""
+        parts.append(f"the DNS authorization {effects.dns}{condition}")
     return ", ".join(parts)
 
 

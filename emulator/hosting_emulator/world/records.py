@@ -174,9 +174,12 @@ class PartialEffects(WorldRecord, frozen=True, gc=False):
 
     `hosts` are the hosts whose domains were applied. `source` is set if the source was initialized.
     `deployment` and `dns` are the final states of the deployment and the DNS authorization. None
-    means no such effect. A client sees `hosts` and `source` in the operation's `result`, the
-    deployment in list_deployments, and `dns` in get_dns_authorization. Effects that no client could
-    see are not allowed. A queued operation leaves no effects behind.
+    means no such effect. A client sees `hosts` as `hostnames` and `source` as `source_generation`
+    in the operation's `result`, the deployment in list_deployments, and `dns` in
+    get_dns_authorization. If the lifecycle does not allow the DNS authorization to change from its
+    current state to `dns`, an outcome leaves it unchanged, and an intervention is refused. For
+    example, an authorized DNS authorization cannot become pending. Effects that no client could
+    ever see are not allowed. A queued operation leaves no effects behind.
     """
 
     hosts: tuple[HostName, ...] = ()
@@ -224,11 +227,16 @@ class Ending(WorldRecord, frozen=True, gc=False):
     that the operation expected was no longer current. If an outcome or an intervention ended the
     operation, `name` is the id of the outcome or the name of the intervention. If an intervention
     completed the last step of the plan, `name` is the name of that intervention.
+
+    `leaves` are the effects that the operation was meant to leave behind. If `leaves` contains a
+    state of the DNS authorization that the lifecycle did not allow, `unchanged_dns` is the state in
+    which the DNS authorization stayed. Otherwise, it is an empty string.
     """
 
     by: Literal["plan", "generation", "outcome", "intervention"]
     name: str = ""
     leaves: PartialEffects | None = None
+    unchanged_dns: str = ""
 
 
 class Operation(WorldRecord, frozen=True, gc=False):

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from hosting_emulator.contract.assumption_values import parse_profile
 from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.contract.durations import format_duration
@@ -31,7 +33,13 @@ from hosting_emulator.world.plans import (
     profile_of,
     waits_for_condition,
 )
-from hosting_emulator.world.records import Operation, OperationOutcome, Project
+from hosting_emulator.world.records import (
+    Ending,
+    Operation,
+    OperationOutcome,
+    PartialEffects,
+    Project,
+)
 from hosting_emulator.world.value import Change, World
 
 _CLOCK_SENTENCES = {
@@ -123,12 +131,27 @@ def _end_sentences(operation: Operation) -> Iterator[str]:
     if outcome is not None and (ending is None or ending.by != "outcome"):
         yield _indecisive_outcome(outcome)
     if ending is not None and ending.leaves is not None:
-        left = effects_text(ending.leaves)
-        yield f"The partial effect is {left}: {visible_places(ending.leaves)}."
+        yield from _effect_sentences(ending, ending.leaves)
     error = operation.error
     if error is not None:
         retryable = "retryable" if error.retryable else "not retryable"
         yield f"The error is {error.code}, which is {retryable}: {error.message}"
+
+
+def _effect_sentences(ending: Ending, effects: PartialEffects) -> Iterator[str]:
+    """Explain which of the `effects` an operation left behind when it ended."""
+    left = effects
+    if ending.unchanged_dns:
+        left = replace(effects, dns=None)
+    if left != PartialEffects():
+        yield f"The partial effect is {effects_text(left)}: {visible_places(left)}."
+    if ending.unchanged_dns and ending.unchanged_dns == effects.dns:
+        yield f"The DNS authorization was already {effects.dns}, so it stayed unchanged."
+    elif ending.unchanged_dns:
+        yield (
+            f"The DNS authorization stayed {ending.unchanged_dns}, because its lifecycle does not "
+            f"allow it to become {effects.dns} from there."
+        )
 
 
 def _decision(operation: Operation) -> str:

@@ -14,6 +14,7 @@ from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world import operations
 from hosting_emulator.world.partial_effects import (
     effects_text,
+    find_impossible_change,
     find_impossible_effect,
     visible_places,
 )
@@ -90,7 +91,7 @@ def fail_operation(
     """An operation fails now, with an error. `leaves` lists the effects that the operation leaves
     behind.
     """
-    _check_effects(operation, leaves)
+    _check_effects(change, operation, leaves)
     failure = OperationFailure(code, message, retryable, suggested_action)
     operations.fail(change, operation, failure, Ending("intervention", "fail_operation", leaves))
     return f"operation {operation.id} failed with {code}{_left_text(leaves)}"
@@ -103,19 +104,22 @@ def cancel_operation(
     """An operation is cancelled, even if it is still waiting. `leaves` lists the effects that the
     operation leaves behind.
     """
-    _check_effects(operation, leaves)
+    _check_effects(change, operation, leaves)
     ending = Ending("intervention", "cancel_operation", leaves)
     operations.finish(change, operation, "cancelled", ending)
     return f"operation {operation.id} is cancelled{_left_text(leaves)}"
 
 
-def _check_effects(operation: Operation, effects: PartialEffects | None) -> None:
+def _check_effects(change: Change, operation: Operation, effects: PartialEffects | None) -> None:
     """Raise DocumentRefused if an operation cannot leave `effects` behind in its current state."""
     if effects is None:
         return
     reason = find_impossible_effect(operation.kind, effects)
     if reason is None:
         reason = find_early_effect(plan_of(operation)[operation.step], effects)
+    if reason is None:
+        project = change.row(PROJECTS, operation.project_id)
+        reason = find_impossible_change(change, project, effects)
     if reason is not None:
         raise DocumentRefused(f"leaves: {reason}", "leaves")
 

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.faults.interventions.declaration import intervention
-from hosting_emulator.world import lifecycles
 from hosting_emulator.world.condition_records import DatabaseStatus
 from hosting_emulator.world.dns_authorizations import (
     LIFETIME,
     default_zone,
+    find_impossible_dns,
     move_dns_authorization,
 )
 from hosting_emulator.world.population_parts import (
@@ -25,13 +25,11 @@ from hosting_emulator.world.population_parts import (
 from hosting_emulator.world.record_base import DataMode
 from hosting_emulator.world.records import (
     Database,
-    Dns,
     Placement,
     Project,
 )
 from hosting_emulator.world.tables import (
     DATABASES,
-    DNS,
     ORGANIZATIONS,
     PROJECTS,
 )
@@ -52,14 +50,9 @@ def move_dns(
     authorized. `expires_in` is how long a new authorization is valid, in world time, at least 1ms
     (default: 30d).
     """
-    dns = change.get(DNS, project.id) or Dns()
-    lifecycle = lifecycles.DNS_AUTHORIZATION
-    if not lifecycle.may(dns.status, to):
-        following = " or ".join(sorted(lifecycle.transitions[dns.status])) or "nothing else"
-        raise DocumentRefused(
-            f"the DNS authorization of {project.alias} is {dns.status} and "
-            f"can only become {following}"
-        )
+    reason = find_impossible_dns(change, project, to)
+    if reason is not None:
+        raise DocumentRefused(reason)
     _check_dns_options(to, zone, expires_in)
     zone = zone or default_zone(change, project)
     _check_dns_name(zone, "zone")
