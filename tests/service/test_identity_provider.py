@@ -74,6 +74,20 @@ def test_the_password_grant_gives_a_token_with_a_session(api: CheckedWorld) -> N
     assert api.create_key(token=tokens["access_token"]).status == 201
 
 
+def test_a_token_from_signing_in_lives_at_least_as_long_as_its_response_says(
+    api: CheckedWorld,
+) -> None:
+    api.advance("999ms")
+    _, tokens = ask(api, grant_type="password", username="owner", password="anything")
+
+    api.advance("3599999ms")
+    before = api.dns(token=tokens["access_token"])
+    api.advance("2ms")
+    after = api.dns(token=tokens["access_token"])
+
+    assert (before.status, after.status) == (200, 401)
+
+
 def test_the_password_grant_accepts_an_email_address(api: CheckedWorld) -> None:
     status, tokens = ask(api, grant_type="password", username="max@acme.example")
 

@@ -79,9 +79,9 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     "--lifetime",
     metavar="DURATION",
     help=(
-        "How long the token is valid, in world time, from 1s to 3650d, such as 90s or 1h. Default: "
-        "ten years. By contrast, a token that a user gets by signing in is valid for one hour, "
-        "unless the assumption token_lifetime is changed."
+        "How long the token is valid, in world time: a whole number of seconds from 1s to 3650d, "
+        "such as 90s or 1h. Default: ten years. By contrast, a token that a user gets by signing in "
+        "is valid for one hour, unless the assumption token_lifetime is changed."
     ),
     type=TextType("duration", _read_lifetime),
 )
@@ -99,7 +99,9 @@ def token(
     """Print an access token or, with --api-key, a new user API key.
 
     Prints only the token or key, for use in an Authorization header. --json also prints when it
-    expires. A token stays valid if world time moves back, for example after a reset.
+    expires. A token stays valid if world time moves back, for example after a reset. The exception
+    is the reset of a world that was imported without its original seed, because users and
+    organizations then get new ids.
     """
     if api_key and (without_session or lifetime is not None):
         raise click.UsageError("--without-session and --lifetime cannot be used with --api-key")

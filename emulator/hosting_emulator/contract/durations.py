@@ -63,3 +63,12 @@ def format_duration(ms: int) -> str:
     if ms:
         parts.append(f"{ms / 1000:.3f}".rstrip("0").rstrip(".") + "s")
     return "".join(parts) or "0s"
+
+
+def whole_seconds(ms: int) -> int:
+    """Return a time or a duration in seconds, rounded up to a whole number.
+
+    The times in a token are in seconds. A token's expiry is rounded up, so that the token never
+    expires before its lifetime has passed.
+    """
+    return -(-ms // 1000)

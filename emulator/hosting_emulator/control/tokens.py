@@ -31,10 +31,13 @@ _LONGEST_KEY_NAME: Final = 64
 class NewToken(Body):
     """The access token to create. `user` is the alias or id of the user that it is for.
 
-    `lifetime` is a duration in world time from 1s to 3650d, which is ten years and the default. The
-    token stays valid after a reset, after a rewind, and after a scenario that moves world time
-    back. Without `user`, the token is for the user with the alias `owner` or, if there is no such
-    user, for an owner of the first organization that has one.
+    `lifetime` is a duration in world time, a whole number of seconds from 1s to 3650d, which is ten
+    years and the default. If the lifetime does not end at a whole second, the token expires at the
+    next one. The token stays valid after a reset, after a rewind, and after a scenario that moves
+    world time back. The exception is the reset of a world that was imported without its original
+    seed: users and organizations then get new ids, so earlier tokens no longer give access. Without
+    `user`, the token is for the user with the alias `owner` or, if there is no such user, for an
+    owner of the first organization that has one.
     """
 
     user: str | None = None

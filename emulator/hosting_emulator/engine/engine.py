@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.calls.api_keys import make_key
 from hosting_emulator.calls.request import CallRequest, derived_request_id
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import parse_duration_ms, whole_seconds
 from hosting_emulator.contract.timestamps import EARLIEST_MS
 from hosting_emulator.engine.access_tokens import AccessTokens, issuer_path
 from hosting_emulator.engine.exchange import ExchangeContext
@@ -405,8 +405,11 @@ class Engine:
 
     @property
     def token_lifetime_s(self) -> int:
-        """The lifetime of an access token issued at a sign-in, in seconds of world time."""
-        return max(1, parse_duration_ms(self.world.assumptions.token_lifetime) // 1000)
+        """The lifetime of an access token issued at a sign-in, in seconds of world time.
+
+        It is rounded up to a whole number, and is at least 1.
+        """
+        return max(1, whole_seconds(parse_duration_ms(self.world.assumptions.token_lifetime)))
 
     def provider_ms(self) -> int:
         """Return the time according to the identity provider's clock, in milliseconds since 1970."""
@@ -439,20 +442,21 @@ class Engine:
 
         Without `lifetime_s`, the token is issued for a sign-in, and is valid for `token_lifetime_s`
         starting now. With `lifetime_s`, in seconds of world time, it is created by a tool (see
-        `_issued_s`).
+        `_issued_s`). If the lifetime does not end at a whole second, the token expires at the next
+        one.
 
         An `interactive` token names the user's current session, if there is one. `redeemed` is the
         grant from a browser sign-in. The token then also names the grant's client and scope (RFC
         9068, section 2.2), and is revoked together with the grant.
         """
-        now_s = self.provider_ms() // 1000
+        now_ms = self.provider_ms()
         self._issued_tokens += 1
         claims: dict[str, Any] = {
             "iss": base_url + issuer_path(self.world.name),
             "aud": self.world.assumptions.token_audience,
             "sub": user.id,
-            "iat": self._issued_s(now_s, lifetime_s),
-            "exp": now_s + (lifetime_s or self.token_lifetime_s),
+            "iat": self._issued_s(now_ms // 1000, lifetime_s),
+            "exp": whole_seconds(now_ms) + (lifetime_s or self.token_lifetime_s),
         }
         session_id = None
         # The ordinal makes each token unique. Without the ordinal, a client that replaces a refused

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
+from hosting_emulator.contract.durations import whole_seconds
 from hosting_emulator.engine.json_web_tokens import base64url, verified_claims
 from hosting_emulator.world.naming import in_order
 from hosting_emulator.world.records import AuthorizationGrant, User
@@ -171,8 +172,7 @@ class SignIns:
         # Import PyJWT lazily, so that a process that only sees API keys never loads it.
         import jwt
 
-        issued = now_ms // 1000
-        times = {"iat": issued, "exp": issued + lifetime_s}
+        times = {"iat": now_ms // 1000, "exp": whole_seconds(now_ms) + lifetime_s}
         return jwt.encode(claims | times, self._sealing_key(kind), _SEALING_ALGORITHM)
 
     def _unseal(self, kind: SealKind, sealed: str, change: Change) -> dict[str, Any] | None:

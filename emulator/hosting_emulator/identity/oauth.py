@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import parse_qsl
 
+from hosting_emulator.contract.durations import whole_seconds
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.http.endpoint import ControlRefusal, find
 from hosting_emulator.messages import JsonObject
@@ -122,5 +123,5 @@ def user_claims(user: User, scope: str, organization_id: str | None) -> JsonObje
 
 
 def token_expiry_s(engine: Engine, now_ms: int) -> int:
-    """Return when a token issued at `now_ms` expires, in seconds of world time."""
-    return now_ms // 1000 + engine.token_lifetime_s
+    """Return when a token issued at `now_ms` expires, in seconds of world time, rounded up."""
+    return whole_seconds(now_ms) + engine.token_lifetime_s

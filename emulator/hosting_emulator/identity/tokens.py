@@ -7,6 +7,7 @@ from typing import Final
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.json_web_tokens import unverified_claims
 from hosting_emulator.engine.sign_ins import RedeemedGrant
 from hosting_emulator.messages import AccessToken
 from hosting_emulator.world.records import User
@@ -42,7 +43,6 @@ def mint_token(
     """
     engine.run_due()
     lifetime_s = claims.lifetime_s or engine.token_lifetime_s
-    expires_ms = (engine.provider_ms() // 1000 + lifetime_s) * 1000
     token = engine.mint(
         claims.user,
         claims.organization_id,
@@ -55,5 +55,5 @@ def mint_token(
         access_token=token,
         token_type="Bearer",
         expires_in=lifetime_s,
-        expires_at=format_timestamp(expires_ms),
+        expires_at=format_timestamp(unverified_claims(token)["exp"] * 1000),
     )

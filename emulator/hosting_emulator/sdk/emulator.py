@@ -48,9 +48,9 @@ class TokenOptions(TypedDict, total=False):
     """The options for an access token, except its user.
 
     `organization` is an alias or an id. By default, it is the first organization in the world to
-    which the user belongs, or no organization if there is none. `lifetime` is a span of world time,
-    by default ten years. `interactive` (true by default) means that the token belongs to an
-    interactive session.
+    which the user belongs, or no organization if there is none. `lifetime` is a span of world time, a
+    whole number of seconds from a second to ten years, by default ten years. `interactive` (true by
+    default) means that the token belongs to an interactive session.
     """
 
     organization: str | None
@@ -440,8 +440,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """Return an access token for a user, given by alias or id.
 
         By default, the token is valid for ten years of world time, even after a reset or rewind,
-        and every call for the same user returns the same token. To get a new token each time, use
-        `mint_token`. Raises ControlRefused (404) if the user is unknown.
+        and every call for the same user returns the same token. After the reset of a world that was
+        imported without its original seed, the token no longer gives access. To get a new token
+        each time, use `mint_token`. Raises ControlRefused (404) if the user is unknown.
         """
         options = TokenOptions(**without_none(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})

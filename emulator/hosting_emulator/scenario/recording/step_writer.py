@@ -10,9 +10,10 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 from hosting_emulator.calls.dev_access import dev_origin
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET
-from hosting_emulator.contract.durations import format_duration, parse_duration_ms
+from hosting_emulator.contract.durations import format_duration, parse_duration_ms, whole_seconds
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.json_values import each_text
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -28,7 +29,7 @@ from hosting_emulator.scenario.recording.refusals import NotRecordable
 from hosting_emulator.scenario.recording.responses import any_response, expected_response
 from hosting_emulator.scenario.recording.sessions import SessionEvent
 from hosting_emulator.scenario.step_keys import ACTIONS, HEADER_OPTIONS, is_page, is_request
-from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY, VARIABLE
+from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, VARIABLE
 from hosting_emulator.world.records import User
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.streams import digest
@@ -394,8 +395,9 @@ def _variable_text_of(entry: Entry) -> str | None:
 def _is_valid_token(world: World, issued_ms: int, used_ms: int) -> bool:
     """Return whether an access token issued at `issued_ms` is valid at `used_ms`."""
     written_ms = issued_ms + world.clock.token_skew_ms
-    lifetime_ms = parse_duration_ms(world.assumptions.token_lifetime)
-    return written_ms <= used_ms < written_ms + lifetime_ms
+    lifetime_s = max(1, whole_seconds(parse_duration_ms(world.assumptions.token_lifetime)))
+    expires_ms = (whole_seconds(written_ms) + lifetime_s) * 1000
+    return written_ms <= used_ms < expires_ms
 
 
 def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
