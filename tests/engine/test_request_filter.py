@@ -2,7 +2,8 @@
 
 import pytest
 
-from hosting_emulator.engine.request_views import NO_CALL, NOBODY, RequestFilter
+from hosting_emulator.contract.access import NOBODY
+from hosting_emulator.engine.request_views import NO_CALL, RequestFilter
 from tests.support.in_process import InProcess
 
 

@@ -115,6 +115,10 @@ def test_a_scenario_replaces_a_project_of_the_default_world_by_alias():
             r"own\.yaml:8:.*the email 'x@y\.example' is already used above",
         ),
         (
+            "  extends: default\n  users:\n    - {alias: nobody}",
+            r"own\.yaml:7:15: .*the alias 'nobody' is reserved, because .*: choose another alias$",
+        ),
+        (
             "  extends: default\n  users:\n    - {alias: a}\n"
             "    - {alias: b, email: a@people.example}",
             r"own\.yaml:8:.*the email 'a@people\.example' is already used above",
@@ -158,6 +162,7 @@ def test_an_impossible_world_is_refused_at_its_line(world: str, says: str):
 @pytest.mark.parametrize(
     ("added", "says"),
     [
+        ("users: [{alias: zoe}, {alias: nobody}]", r"own\.yaml:8:53: .*'nobody' is reserved"),
         ("users: [{alias: zoe}, {alias: owner}]", r"own\.yaml:8:53: .*'owner' is already used"),
         (
             "users: [{alias: zoe}, {alias: Yan}]",

@@ -39,6 +39,16 @@ def test_an_imported_world_equals_the_exported_one(world, document):
     assert imported.commit == world.commit + 1
 
 
+def test_a_world_whose_user_has_a_reserved_alias_is_imported(world, document):
+    users = document["tables"]["users"].values()
+    next(user for user in users if user["alias"] == "outsider")["alias"] = "nobody"
+
+    imported = import_state(document, world.name, 0)
+
+    stored = export_state(imported)["tables"]["users"].values()
+    assert "nobody" in [user["alias"] for user in stored]
+
+
 def test_an_imported_world_gets_a_new_name_and_a_later_commit(world, document):
     imported = import_state(document, "copy", 10_000)
 

@@ -21,6 +21,10 @@ Permission = Literal[
 #: `key_permissions` assumption.
 PERMISSIONS: tuple[str, str, str, str, str, str, str] = get_args(Permission)
 
+#: The word that stands for the sender of a request without a valid token or API key. It is used where
+#: the alias of a user is expected, so no user can have this alias.
+NOBODY = "nobody"
+
 
 class AssumedRole(Struct, frozen=True):
     """A minimum role that is set by an assumption, because the contract does not name one."""

@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from typing import Any, cast
 
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.contract.calls import call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
@@ -13,7 +14,7 @@ from hosting_emulator.criteria.checks import check
 from hosting_emulator.criteria.request_filters import request_filters
 from hosting_emulator.criteria.value_types import Impossible
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.request_views import NOBODY, RequestFilter
+from hosting_emulator.engine.request_views import RequestFilter
 from hosting_emulator.http.endpoint import ControlRefusal, find
 from hosting_emulator.messages import RequestFilters
 from hosting_emulator.world.tables import PROJECTS, USERS

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from hosting_emulator.control.world_summaries import world_summary
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, Example
+from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, Example, refused_as
 from hosting_emulator.messages import WorldSummary
+from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
@@ -42,9 +43,12 @@ def reset_world(
     """Reset a world to the start of its scenario.
 
     A world without a scenario, even an imported one, is reset to the content of the default world.
+    If a stored or imported world has a scenario that this emulator refuses, the status is 409, and
+    only a reset with `default` is possible.
     """
     if body.default:
         context.worlds.reset_to_default(engine)
     else:
-        context.worlds.reset(engine)
+        with refused_as(409, "Scenario refused", ScenarioError):
+            context.worlds.reset(engine)
     return world_summary(context, engine)

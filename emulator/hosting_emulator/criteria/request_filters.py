@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, ClassVar
 
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.criteria.compound_types import NameSet
@@ -21,9 +22,6 @@ from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Ulid, 
 from hosting_emulator.criteria.type_messages import display_value
 from hosting_emulator.criteria.value_types import Impossible, Path, Result, ValueType
 
-#: The word in the `user` filter for requests that were refused because they had no valid
-#: token.
-NOBODY = "nobody"
 #: The word in the `call` filter for requests that match no call.
 NO_CALL = "none"
 #: The faults after which the client does not receive a complete response.

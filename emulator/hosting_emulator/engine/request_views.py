@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry
@@ -16,9 +17,6 @@ from hosting_emulator.messages import ExchangeSummary, Message, ReportedProblem
 from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import World
 
-#: The name that filters and views use in place of a user if a request's token is missing or
-#: invalid.
-NOBODY = "nobody"
 #: The name that filters use in place of a call if a request matches no call.
 NO_CALL = "none"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.criteria.mismatches import compare
 from hosting_emulator.criteria.response_types import EXPECTED
 from hosting_emulator.scenario.arrival import Arrival
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.step_keys import is_page
-from hosting_emulator.scenario.variable_syntax import NOBODY
 from hosting_emulator.scenario.variables import Variables
 
 NEW_TOKEN_HINT = (

@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import (
@@ -36,7 +37,7 @@ from hosting_emulator.scenario.step_keys import (
     OPTION_ACTIONS,
     TIMELINE_ACTIONS,
 )
-from hosting_emulator.scenario.variable_syntax import NOBODY, WHOLE_RESPONSE
+from hosting_emulator.scenario.variable_syntax import WHOLE_RESPONSE
 
 _LONGEST_QUOTE = 60
 #: How many times, at most, an entry is converted to find values of the wrong type.

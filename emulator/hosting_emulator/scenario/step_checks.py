@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET
 
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.durations import parse_duration_ms
@@ -34,7 +35,6 @@ from hosting_emulator.scenario.story_scope import StoryScope
 from hosting_emulator.scenario.variable_syntax import (
     DEFAULT_ALIASES,
     MOMENT,
-    NOBODY,
     NOW,
     saved_response_name,
     variables_in,

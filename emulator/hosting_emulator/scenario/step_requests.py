@@ -19,6 +19,7 @@ from multidict import CIMultiDict
 
 from hosting_emulator.calls.dev_access import project_at
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.contract.value_texts import value_text
@@ -37,7 +38,6 @@ from hosting_emulator.scenario.connections import StoryConnections
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.slices import Slices
 from hosting_emulator.scenario.step_keys import is_page
-from hosting_emulator.scenario.variable_syntax import NOBODY
 from hosting_emulator.scenario.variables import Variables
 from hosting_emulator.world.records import Project, User
 from hosting_emulator.world.tables import OPERATIONS, USERS

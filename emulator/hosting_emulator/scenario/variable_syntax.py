@@ -19,8 +19,6 @@ EACH_ITEM = "*"
 #: The aliases that a story's steps use by default, by kind of record. A variable that consists of a
 #: kind and an alias, such as `${project.shop}`, is the record's id.
 DEFAULT_ALIASES = {"project": "shop", "organization": "acme", "user": "owner"}
-#: The value of `user` for a step that sends no credentials.
-NOBODY = "nobody"
 #: Matches a variable in a string, such as `${operation}`.
 VARIABLE = re.compile(r"\$\{([^}]*)\}")
 #: Matches the name of a variable for a relative time, such as `now+10m`.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Protocol
 
+from hosting_emulator.contract.access import NOBODY
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.criteria.checks import check
 from hosting_emulator.criteria.comparisons import match
@@ -208,7 +209,7 @@ def _id_of_name(name: str, aliases: Aliases, value: str) -> str:
 
     Raises UnknownFilterName if the alias is unknown.
     """
-    if _is_pattern(value) or (name == "user" and value == "nobody"):
+    if _is_pattern(value) or (name == "user" and value == NOBODY):
         return value
     try:
         return aliases.id_of(value)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hosting_emulator.contract.access import PERMISSIONS
+from hosting_emulator.contract.access import NOBODY, PERMISSIONS
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.world.default_population import SECTIONS
 from hosting_emulator.world.population import organization_of
@@ -22,6 +22,10 @@ from hosting_emulator.world.population_parts import (
 )
 from hosting_emulator.world.streams import SECRET_LENGTH
 
+_RESERVED = (
+    f"the alias {NOBODY!r} is reserved, because it stands for requests without a valid token or API "
+    "key: choose another alias"
+)
 #: A mistake: its path in the description, and a message.
 Mistake = tuple[tuple[str | int, ...], str]
 
@@ -39,6 +43,8 @@ def find_mistakes(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -
     for i, project in enumerate(part.projects):
         yield from _project_mistakes(project, i, aliases["organizations"], now_ms)
     for i, user in enumerate(part.users):
+        if user.alias == NOBODY:
+            yield ("users", i, "alias"), _RESERVED
         yield from _unknown_roles(user, i, aliases)
     for i, key in enumerate(part.keys):
         if key.digest in [earlier.digest for earlier in part.keys[:i]]:
@@ -120,7 +126,13 @@ def _key_mistakes(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tuple
     if not is_value and not re.fullmatch(STORED_KEY, key.value):
         # Do not show the value in the message, because it may be a secret.
         form = f"{prefix} and {SECRET_LENGTH} characters from A-Z a-z 0-9 _ -"
-        yield "value", f"the value of a key must be {form}, or sha256: followed by a digest"
+        yield (
+            "value",
+            (
+                f"the value of a key must be {form}, or sha256: followed by the digest of the whole value "
+                "in lowercase hexadecimal"
+            ),
+        )
     memberships = {user.alias: user.organizations for user in whole.users}
     if key.user not in memberships:
         yield "user", unknown("user", key.user, memberships)

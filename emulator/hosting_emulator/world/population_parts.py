@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.access import Role
+from hosting_emulator.contract.access import NOBODY, Role
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.json_schema import whole
@@ -47,10 +47,14 @@ class OrganizationPart(PopulationPart):
     id: Ulid | None = None
 
 
+#: The alias of a user. The check of a world's description refuses the reserved alias.
+_UserAlias = Annotated[Alias, Meta(extra_json_schema={"not": {"const": NOBODY}})]
+
+
 class UserPart(PopulationPart):
     """A user in `world`, with roles in organizations and projects by alias."""
 
-    alias: Alias
+    alias: _UserAlias
     name: str | None = None
     organizations: dict[str, OrganizationRole] = {}
     projects: dict[str, Role] = {}

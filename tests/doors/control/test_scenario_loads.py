@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk import ControlClient, HostingEmulator
+from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 from tests.support.emulator_process import emulator
 from tests.support.http_world import HttpWorld
 
@@ -144,3 +144,19 @@ def test_an_emulator_that_starts_with_a_scenario_returns_to_its_default_world(tm
     assert (summary.scenario, after.scenario) == (None, None)
     assert summary.clock.mode == "skip"
     assert summary.seed == "hosting-emulator"
+
+
+def test_a_world_with_a_refused_scenario_is_imported_and_reset_to_the_default(api: HttpWorld):
+    world = api.emulator
+    world.load_scenario(text=PLAIN)
+    state = world.export(with_seed=True)
+    [origin] = state["tables"]["origin"].values()
+    origin["scenario"] = (
+        "{name: old, description: A., world: {extends: default, users: [{alias: nobody}]}}"
+    )
+    world.import_state(state)
+
+    with pytest.raises(ControlRefused, match="'nobody' is reserved") as refused:
+        world.reset()
+    assert refused.value.status == 409
+    assert world.reset(default=True).scenario is None
