@@ -21,7 +21,9 @@ from reference.markdown import block, code, docstring, join, prose, sentence, ta
 INTRODUCTION = """\
 With `hosting_emulator.sdk`, tests and scripts control worlds. The pytest plugin gives each test its own
 world through the fixture `hosting_emulator`, whose value is a `HostingEmulator`. The names on this page
-are public. All other names may change at any time."""
+are public. All other names may change at any time.
+
+If a field of a message is described as null or absent, it is `None` in Python."""
 
 #: The classes that tests use most. They come first on the page, in this order.
 _FIRST = ("HostingEmulator", "WorldClock", "Requests", "Filters", "ArmedFault", "ControlClient")

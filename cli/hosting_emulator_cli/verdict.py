@@ -149,14 +149,17 @@ def report_texts(
 ) -> Iterator[str]:
     """Yield a report for each active chapter, or for the main chapter if none is active.
 
-    Only the latest MOST_REPORTS chapters are reported.
+    Only the MOST_REPORTS chapters that began last are reported.
     """
     from hosting_emulator.sdk.report_text import report_text, without_commands
 
     chapters = verdict.active_chapters() or [verdict.main_chapter()]
     if len(chapters) > MOST_REPORTS:
         count = len(chapters)
-        yield f"{count} worlds received requests. The reports on the latest {MOST_REPORTS} follow."
+        yield (
+            f"{count} worlds received requests. The reports on the {MOST_REPORTS} most recently "
+            "created ones follow."
+        )
     for chapter in chapters[-MOST_REPORTS:]:
         # The emulator stops together with the command, so commands that need the emulator would not
         # work.
@@ -172,8 +175,9 @@ def keep_worlds(
 ) -> tuple[Path, list[Path]]:
     """Write the main chapter's world to `path`, and the worlds of other active chapters beside it.
 
-    In addition to the main chapter, only the latest MOST_KEPT chapters are saved. Returns the path
-    of the main world and the paths of the other worlds. Raises Failure if a file cannot be written.
+    In addition to the main chapter, only the MOST_KEPT chapters that began last are saved. Returns
+    the path of the main world and the paths of the other worlds. Raises Failure if a file cannot be
+    written.
     """
     main_chapter = verdict.main_chapter()
     others = [chapter for chapter in verdict.active_chapters() if chapter is not main_chapter]

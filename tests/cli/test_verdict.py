@@ -81,7 +81,9 @@ def test_only_the_latest_five_worlds_are_reported(monkeypatch: pytest.MonkeyPatc
     texts = list(report_texts(verdict_of(chapters=chapters), observation, color=False))
 
     remarks = (
-        ["6 worlds received requests. The reports on the latest 5 follow."] if count == 6 else []
+        ["6 worlds received requests. The reports on the 5 most recently created ones follow."]
+        if count == 6
+        else []
     )
     assert texts == [*remarks, *(f"report {index}" for index in range(count - 5, count))]
 

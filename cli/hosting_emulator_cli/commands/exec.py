@@ -79,8 +79,8 @@ def _read_patience(text: str) -> float:
     metavar="FILE",
     help=(
         "If CMD ran and the exit code is not 0, write the world to this file. To open it, run "
-        "`start --ephemeral --import FILE`. Up to 20 other worlds that received requests are written "
-        "to files in the same folder."
+        "`start --ephemeral --import FILE`. Up to 20 other worlds that received requests, the most "
+        "recently created ones, are written to files in the same folder."
     ),
 )
 @opt.option(
@@ -161,9 +161,9 @@ def exec_(
     emulator did not respond when CMD exited, or that a check itself failed.
 
     The verdict covers all worlds in this emulator, including those that CMD created, reset or
-    deleted. The report covers the latest five of the worlds that received requests. The report and
-    --conduct also list TCP connections from CMD to other machines. This works only on Linux, and
-    may miss brief connections. --sealed prevents such connections.
+    deleted. The report covers up to five of the worlds that received requests, the most recently
+    created ones. The report and --conduct also list TCP connections from CMD to other machines. This
+    works only on Linux, and may miss brief connections. --sealed prevents such connections.
     """
     from hosting_emulator_cli import execution, sealing, varied_execution
 

@@ -545,7 +545,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unexpected_body: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="How a request body is handled if the call does not take one.",
+            doc=(
+                "How a request body is handled if the call does not take one. A body that is too "
+                "long or cannot be decoded is always refused."
+            ),
             sentence="No request body.",
             affects=(
                 DeploymentPage,

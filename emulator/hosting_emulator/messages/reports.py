@@ -33,7 +33,7 @@ class WorldReport(ControlMessage, frozen=True, kw_only=True):
     commit: Annotated[int, doc("The number of the latest commit.")]
     assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]
     variation: Annotated[
-        VariationState | None, doc("How responses vary; null if responses do not vary.")
+        VariationState | None, doc("How responses vary; null if no variation is set.")
     ]
     requests: Annotated[ReportedRequests, doc("The latest exchanges.")]
     refused: Annotated[

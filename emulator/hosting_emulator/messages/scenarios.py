@@ -110,7 +110,7 @@ class StoryReport(ControlMessage, frozen=True, kw_only=True):
     entries: Annotated[list[StoryEntry], doc("The faults, outcomes and timeline entries.")]
     digest: Annotated[str, doc("A digest of all responses. Identical runs have identical digests.")]
     variation: Annotated[
-        VariationState | None, doc("How responses varied; null if responses did not vary.")
+        VariationState | None, doc("How responses varied; null if no variation was set.")
     ]
     warnings: Annotated[
         list[str],

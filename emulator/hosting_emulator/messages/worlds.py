@@ -72,7 +72,7 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
         list[str], doc("The warnings about assumptions that contradict the contract.")
     ]
     variation: Annotated[
-        VariationState | None, doc("How responses vary; null if responses do not vary.")
+        VariationState | None, doc("How responses vary; null if no variation is set.")
     ]
     counts: Annotated[
         dict[str, int],

@@ -70,7 +70,7 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         "id": _ID,
     },
     "UserPart": {
-        "alias": f"{_ALIAS} The alias is also the user name at sign-in.",
+        "alias": f"{_ALIAS} It cannot be `nobody`. The alias is also the user name at sign-in.",
         "name": "The display name. Default: the alias, capitalized.",
         "organizations": (
             "The role in each organization, by alias: `owner` or `member`. Default: no "
@@ -131,7 +131,8 @@ FIELD_DESCRIPTIONS: dict[str, dict[str, str]] = {
         "value": (
             "The value that clients send: the key prefix, such as `phk_`, and 43 characters "
             "from A-Z a-z 0-9 _ -. To keep the secret out of the file, write `sha256:` followed "
-            "by the value's digest instead. The emulator stores only the digest. Required."
+            "by the SHA-256 digest of the whole value in lowercase hexadecimal. The emulator stores "
+            "only the digest. Required."
         ),
         "organization": (
             "The alias of the key's organization. Default: the first organization in the file to "

@@ -12,11 +12,11 @@ class Alter(FaultKind, Alteration, frozen=True):
     Specify exactly one of set ({pointer: value}), remove (one or more pointers), rename ({pointer:
     name}), duplicate (a pointer), reorder (a pointer, or {pointer: reversed or shuffled}), headers
     ({name: value or null}) and status. A pointer is a JSON Pointer such as /progress/phase. In a
-    pointer, * stands for every item in a list, and a final - for the position after the last item.
-    The fault acts on both successful responses and problems, and does not accept after_commit. By
-    default, the contract must allow the change, and any other values that repeat a changed part
-    change too. With breaking: true, the change may contradict the contract, and only the named
-    parts change.
+    pointer, `*` stands for every item in a list, and `-` at the end for the position after the last
+    item. The fault acts on both successful responses and problems, and does not accept
+    after_commit. By default, the contract must allow the change, and any other values that repeat a
+    changed part change too. With breaking: true, the change may contradict the contract, and only
+    the named parts change.
 
     Without breaking: true, ids, times, states and values that clients send back cannot change, and
     a replay must equal the first response. A change that the contract forbids is refused, or leaves
