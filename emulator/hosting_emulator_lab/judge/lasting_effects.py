@@ -173,6 +173,11 @@ LASTING_EFFECTS: Mapping[str, LastingEffect] = {
         "starts an operation that needs reconciliation twice, and then fails",
         {"reconcile": {"attempts": 2, "then": "exhaust", "each": "1s"}},
     ),
+    "fail_retryable": LastingEffect(
+        "refused",
+        "starts an operation that fails with an error whose retryable is true",
+        {"fail": {"retryable": True}},
+    ),
     "token_expired": LastingEffect(
         "refused",
         "gets unauthenticated: the token has expired",

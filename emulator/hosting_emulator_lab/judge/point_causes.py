@@ -15,7 +15,7 @@ from hosting_emulator_lab.judge.retry_quotes import retry_quote
 from hosting_emulator_lab.judge.trial_results import TrialResult
 
 #: The lasting effects that make an operation end without success.
-FAILED_OPERATIONS = ("fail", "cancel", "exhaust")
+FAILED_OPERATIONS = ("fail", "cancel", "exhaust", "fail_retryable")
 #: The contract's sentence about a part that may be absent, and its source, by the fault that
 #: removes the part.
 _ABSENCES = {

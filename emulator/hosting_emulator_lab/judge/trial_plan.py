@@ -31,6 +31,7 @@ _ONCE_FOR_EACH_CALL = (
     "stick",
     "nested_state",
     "queued",
+    "fail_retryable",
     "never_suspends",
     "default_suspend",
     KEY_REUSED,
@@ -65,6 +66,7 @@ _FIRST = (
     "empty_list",
     "another_page",
     "cancel",
+    "fail_retryable",
     KEY_REUSED,
 )
 

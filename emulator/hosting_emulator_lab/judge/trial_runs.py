@@ -329,10 +329,8 @@ def _count_restarted(point: FaultPoint, observation: Observation, clean: CleanRu
 
 
 def _additional_replays(observation: Observation, clean: CleanRun) -> int:
-    """Return the number of replays. It is 0 for a client that asks for replays in its clean run as well."""
-    if _count_replays(clean.observation):
-        return 0
-    return _count_replays(observation)
+    """Return the number of replays beyond those of the clean run."""
+    return max(0, _count_replays(observation) - _count_replays(clean.observation))
 
 
 def _count_replays(observation: Observation) -> int:

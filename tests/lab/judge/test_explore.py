@@ -324,8 +324,8 @@ def test_the_printed_command_repeats_the_options_that_shape_a_run():
     ("options", "most_runs"),
     [
         ((), 150),
-        (("--faults", "wire", "--outcomes"), 220),
-        (("--faults", "wire", "--outcomes", "--quick"), 22),
+        (("--faults", "wire", "--outcomes"), 225),
+        (("--faults", "wire", "--outcomes", "--quick"), 23),
     ],
 )
 def test_the_number_of_runs_for_ten_requests_is_limited(options: tuple[str, ...], most_runs: int):

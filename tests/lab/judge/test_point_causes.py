@@ -260,7 +260,7 @@ def test_a_read_without_a_time_limit_quotes_no_sentence_about_keys(
     assert (hung.id, hung.text.place) == (cause, "RFC 9110, section 9.2.2")
 
 
-@pytest.mark.parametrize("fault", ["fail", "cancel", "exhaust"])
+@pytest.mark.parametrize("fault", ["fail", "cancel", "exhaust", "fail_retryable"])
 def test_an_operation_that_has_not_failed_yet_is_not_called_failed(fault: str) -> None:
     trial = f"apply_project_domains#1/{fault}/lasting"
     early = result(trial, "blind success", has_unfinished_operation=True, poll_count=2)

@@ -78,7 +78,15 @@ def test_each_outcome_is_planned_only_for_requests_that_it_suits():
     for point in plan_points(requests(*calls), faults=OUTCOMES).points:
         faults_by_call[point.call].add(point.fault)
 
-    operation_outcomes = {"fail", "cancel", "stick", "exhaust", "reconcile", "long"}
+    operation_outcomes = {
+        "fail",
+        "cancel",
+        "stick",
+        "exhaust",
+        "reconcile",
+        "long",
+        "fail_retryable",
+    }
     assert operation_outcomes < faults_by_call["apply_project_domains"]
     assert not operation_outcomes & (faults_by_call[CHANGE_CALL] | faults_by_call["get_operation"])
     assert "value_lost" in faults_by_call[CHANGE_CALL]

@@ -602,13 +602,16 @@ def test_a_client_that_prints_the_size_of_the_whole_list_misses_items(
     assert result_of("vary/1", first_page, clean, lines).misses_items == misses_items
 
 
-def test_replays_that_the_clean_run_asks_for_as_well_are_not_additional() -> None:
+@pytest.mark.parametrize(("replays", "additional_replays"), [(0, 0), (1, 0), (3, 2)])
+def test_replays_that_the_clean_run_asks_for_as_well_are_not_additional(
+    replays: int, additional_replays: int
+) -> None:
     replay = exchange("create_user_api_key", 200, replayed=True)
-    observation = sample_observation(requests=number_requests([replay]), hit=True)
-    clean = sample_clean_run(observation)
+    observation = sample_observation(requests=number_requests([replay] * replays), hit=True)
+    clean = sample_clean_run(sample_observation(requests=number_requests([replay]), hit=True))
 
     result = result_of(
         "create_user_api_key#1/rate_limit/before_commit", observation, clean, ("done",)
     )
 
-    assert (result.additional_replays, result.is_refused_anyway) == (0, False)
+    assert (result.additional_replays, result.is_refused_anyway) == (additional_replays, False)
