@@ -186,6 +186,14 @@ def test_every_unknown_phase_occurs():
     assert set(POINTS["unknown-phase"].words[0].others) <= phases
 
 
+def test_the_result_of_an_operation_has_contents_of_different_shapes():
+    usual = InProcess(new_varied_world("1", "page-size"))
+    shapes = {tuple(followed(api)[-1]["result"]) for api in worlds("result-content")}
+
+    assert tuple(followed(usual)[-1]["result"]) in shapes
+    assert {(), ("outcome", "warnings"), ("log",)} < shapes
+
+
 def test_every_time_until_the_next_poll_occurs():
     seconds = set()
     for api in worlds("next-poll"):

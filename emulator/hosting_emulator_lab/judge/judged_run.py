@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -79,6 +80,10 @@ class ComparedRun:
         """Judge a run that succeeded although it lacks the value of an API key."""
         if _repeats_key_creation(self.clean.observation):
             return "unclear", [f"{NO_VALUE}; the clean run also asks for a replay"]
+        call = _omitted_call(self.observation, self.clean.observation)
+        if call:
+            # The client cannot do without the value what it does with it in the clean run.
+            return "unclear", [f"{NO_VALUE}; it sends fewer requests of {call} than the clean run"]
         if self.prints_the_same() or self._prints_null_as_value():
             return "blind success", [NO_VALUE]
         return "unclear", [f"{NO_VALUE}; its output differs from the clean run's"]
@@ -99,6 +104,13 @@ class ComparedRun:
             any(_has_null_for_value(line, usual_line) for usual_line in usual_lines)
             for line in new_lines
         )
+
+
+def _omitted_call(observation: Observation, clean_observation: Observation) -> str:
+    """Return a call that a run makes less often than the clean run, or an empty string."""
+    calls = Counter(exchange.call for exchange in observation.exchanges)
+    usual_calls = Counter(exchange.call for exchange in clean_observation.exchanges)
+    return next((call for call in usual_calls - calls if call), "")
 
 
 def _repeats_key_creation(observation: Observation) -> bool:

@@ -472,6 +472,31 @@ def test_a_lost_value_is_blind_success_if_the_usual_output_is_unknown():
     assert judge(LOST_VALUE, usual_lines=None, **lost).verdict == "blind success"
 
 
+@pytest.mark.parametrize(("reads", "expected_verdict"), [(0, "unclear"), (1, "blind success")])
+def test_a_command_that_omits_what_it_does_with_the_value_may_have_noticed_the_loss(
+    reads: int, expected_verdict: str
+):
+    """A test that needs the value may skip the rest."""
+    creation = exchange("create_user_api_key", 201)
+    read = exchange("list_deployments", n=2)
+    clean_observation = sample_observation(
+        exchanges=(creation, read), state=state(user_api_keys=ONE_KEY), key_values=1
+    )
+    clean_run = sample_clean_run(clean_observation)
+    observation = replace(
+        clean_observation,
+        exchanges=(creation, creation, *[read] * reads),
+        hit=True,
+        key_values=0,
+        requested_keys=1,
+        lost_keys=1,
+    )
+
+    result = judge_point(FaultPoint.read(LOST_VALUE), RunEnd(0), observation, clean_run, limit_s=10)
+
+    assert result.verdict == expected_verdict
+
+
 @pytest.mark.parametrize(
     ("first_response", "expected_verdict"),
     [
