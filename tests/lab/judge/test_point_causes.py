@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hosting_emulator_lab.judge.cause_texts import CAUSE_TEXTS
@@ -164,6 +166,20 @@ def test_a_crash_where_a_part_is_absent_quotes_the_contract_about_that_part(
     shown = (cause.id, cause.text.because, cause.text.place)
     assert shown == ("crashes-at-absent-value", quote, place)
     assert quote in CONTRACT
+
+
+@pytest.mark.parametrize(("is_suite", "severity"), [(False, "warning"), (True, "note")])
+def test_a_crash_of_a_test_that_needs_a_value_is_a_note(is_suite: bool, severity: str) -> None:
+    crash = result(
+        "list_deployments#1/empty_list/lasting",
+        "unclear",
+        output=("TypeError: 'NoneType' object is not subscriptable",),
+        is_suite=is_suite,
+    )
+
+    [cause] = causes(replace(crash, exit_code=1))
+
+    assert (cause.id, cause.severity) == ("crashes-at-absent-value", severity)
 
 
 def test_a_client_that_prints_null_for_an_absent_part_goes_on_without_it() -> None:
