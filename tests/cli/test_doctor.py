@@ -146,16 +146,34 @@ def test_each_finding_and_each_advice_of_doctor_is_a_sentence():
     assert wrong == []
 
 
-def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(run, tmp_path: Path, monkeypatch):
-    def broken() -> list[CheckFinding]:
+@pytest.mark.parametrize(
+    ("function", "checks"),
+    [
+        ("check_versions", ["versions"]),
+        ("_check_target", ["emulator"]),
+        ("check_ports", ["port"]),
+        ("check_data", ["data"]),
+        ("check_certificates", ["certificates"]),
+        ("check_name", ["localhost", "dev origins"]),
+        ("check_open_files", ["open files"]),
+        ("check_clock", ["clock"]),
+        ("check_proxies", ["proxies"]),
+        ("check_registry", ["registry"]),
+    ],
+)
+def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(
+    run, tmp_path: Path, monkeypatch, function: str, checks: list[str]
+):
+    def broken(*_: object, **__: object) -> list[CheckFinding]:
         raise RuntimeError("no such luck")
 
-    monkeypatch.setattr(doctor_checks, "check_versions", broken)
+    monkeypatch.setattr(doctor_checks, function, broken)
 
     result = run("doctor", "--json", "--data-dir", str(tmp_path / "none"), "--port", "0")
 
-    (finding,) = findings_of(result, "versions")
-    assert finding["seen"] == "The check could not run: no such luck."
+    for check in checks:
+        (finding,) = findings_of(result, check)
+        assert finding["seen"] == "The check could not run: no such luck."
     assert findings_of(result, "localhost")
 
 
