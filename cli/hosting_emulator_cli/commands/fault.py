@@ -236,7 +236,7 @@ add_management(
         ),
         remove_help="FAULT is the id of a fault, such as fault-1.",
         kinds_help=(
-            "List the kinds of faults with their options, and the conditions under which a fault acts."
+            "List the kinds of faults, their options, and the conditions under which they act."
         ),
     ),
 )

@@ -101,8 +101,7 @@ add_management(
             "--while condition."
         ),
         kinds_help=(
-            "List the kinds of outcomes with their options, and the conditions under which an "
-            "outcome is applied."
+            "List the kinds of outcomes, their options, and the conditions under which they apply."
         ),
     ),
 )
