@@ -546,3 +546,15 @@ def test_opening_reading_and_writing_a_directory_is_logged(
         ("default", "read commit 1 from the snapshot and 1 journals"),
         (None, f"closed {path}"),
     ]
+
+
+def test_the_files_of_a_world_whose_first_snapshot_was_never_finished_are_deleted(tmp_path: Path):
+    folder = tmp_path / "data" / "worlds" / "shop-world"
+    folder.mkdir(parents=True)
+    (folder / "snapshot.json.4242.tmp").write_text("{half")
+    directory = open_directory(tmp_path / "data", [])
+
+    assert directory.load("shop-world") is None
+
+    assert list(folder.iterdir()) == []
+    directory.close()

@@ -116,3 +116,16 @@ def test_a_salvaged_world_is_synced(tmp_path: Path, syncs: Syncs) -> None:
         assert salvage(stored_world.path, lambda message: None) is not None
 
         assert syncs.unsynced(stored_world.path) == []
+
+
+def test_the_new_name_of_a_world_that_is_set_aside_is_synced(tmp_path: Path, syncs: Syncs) -> None:
+    with world_folder(tmp_path / "worlds" / "default") as stored_world:
+        make_changes(stored_world.api)
+    for file in stored_world.path.iterdir():
+        file.write_bytes(b"damaged")
+    messages: list[str] = []
+
+    assert salvage(stored_world.path, messages.append) is None
+
+    (aside,) = (tmp_path / "worlds").iterdir()
+    assert aside.name in syncs.synced_names(tmp_path / "worlds")
