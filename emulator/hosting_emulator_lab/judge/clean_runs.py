@@ -106,15 +106,14 @@ def make_clean_runs(
             base_path_symptoms.append(_fails_with_path_symptom(second))
             second = _make(runs, CleanTrial(), limit_s, alone=True)
     _require_success(second, limit_s, is_second=True)
-    if scaled.end.sent_too_much:
-        # Without pauses, a client polls so often that the run is stopped before its operations end.
-        pass
-    elif not scaled.succeeded:
+    # A client that polls without pauses is stopped before its operations end. Its conduct is seen.
+    was_stopped = scaled.end.sent_too_much
+    if not scaled.succeeded and not was_stopped:
         scaled = _make(runs, scaled.trial, limit_s, alone=True)
         if not scaled.succeeded:
             raise ScaledRunFailed(scaled.end, limit_s)
         disturb_each_other = True
-    elif jobs > 1 and _breaks_more_rules(scaled, first):
+    elif jobs > 1 and not was_stopped and _breaks_more_rules(scaled, first):
         # What a run shows counts only if it shows it alone.
         scaled = _make(runs, scaled.trial, limit_s, alone=True)
         if not scaled.succeeded:
